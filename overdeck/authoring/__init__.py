@@ -1,0 +1,1 @@
+"""What a module author needs: the inventory, the matrix, the scaffold."""

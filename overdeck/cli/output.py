@@ -1,0 +1,157 @@
+"""What every verb prints: data on stdout, narration on stderr, and the JSON envelope of INTERFACES.md."""
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from overdeck.errors import ExitCode, OverdeckError
+
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document (the envelope) and nothing else on stdout.")
+]
+
+
+class Output:
+    """What one verb has to say. A verb sets ``data`` for ``--json`` and calls ``line``/``table`` for people."""
+
+    def __init__(self, command: str, as_json: bool) -> None:
+        self.command = command
+        self.as_json = as_json
+        self.data: object = None
+        self.warnings: list[str] = []
+        self.exit_code = ExitCode.OK
+
+    def line(self, text: str = "") -> None:
+        """One line of data on stdout; nothing under ``--json``."""
+        if not self.as_json:
+            sys.stdout.write(text + "\n")
+
+    def note(self, text: str) -> None:
+        """One line of narration on stderr, in both forms."""
+        sys.stderr.write(text + "\n")
+
+    def warn(self, text: str) -> None:
+        """Something the reader should know: in the envelope's ``warnings``, else on stderr."""
+        self.warnings.append(text)
+        if not self.as_json:
+            sys.stderr.write(f"warning: {text}\n")
+
+    def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
+        """A table: rich on a terminal, aligned plain text in a pipe. ``right`` names right-aligned columns."""
+        if self.as_json:
+            return
+        if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
+            from rich import box
+            from rich.console import Console
+            from rich.table import Table
+
+            table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+            for column in columns:
+                table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+            for row in rows:
+                table.add_row(*(cell.replace("[", "\\[") for cell in row))
+            Console().print(table)
+            return
+        widths = [max(len(column), *(len(row[i]) for row in rows), 0) if rows else len(column)
+                  for i, column in enumerate(columns)]
+        for row in [list(columns), *rows]:
+            cells = [cell.rjust(width) if column in right else cell.ljust(width)
+                     for cell, width, column in zip(row, widths, columns, strict=True)]
+            self.line("  ".join(cells).rstrip())
+
+
+def envelope(
+    command: str,
+    data: object,
+    *,
+    error: OverdeckError | None = None,
+    warnings: Sequence[str] = (),
+    ok: bool | None = None,
+) -> str:
+    """The versioned JSON document that every ``--json`` prints, alone on stdout, on errors as well."""
+    return json.dumps(
+        {
+            "schema": f"overdeck.{command}/1",
+            "ok": error is None if ok is None else ok,
+            "data": data,
+            "error": None if error is None
+            else {"code": error.code, "message": error.message, "hint": error.hint},
+            "warnings": list(warnings),
+        },
+        ensure_ascii=False,
+        default=str,
+    )
+
+
+@contextmanager
+def verb(command: str, as_json: bool) -> Iterator[Output]:
+    """Run the body of a verb: its Output is printed at the end, its OverdeckError becomes message and code."""
+    out = Output(command, as_json)
+    try:
+        yield out
+    except OverdeckError as error:
+        if as_json:
+            sys.stdout.write(envelope(command, error.data, error=error, warnings=out.warnings) + "\n")
+        else:
+            print_error(error)
+        raise typer.Exit(error.exit_code) from None
+    if as_json:
+        sys.stdout.write(envelope(command, out.data, warnings=out.warnings) + "\n")
+    if out.exit_code is not ExitCode.OK:
+        raise typer.Exit(out.exit_code)
+
+
+def print_error(error: OverdeckError) -> None:
+    """The three parts of an error, on stderr."""
+    sys.stderr.write(f"error: {error.message}\n")
+    if error.hint:
+        sys.stderr.write(f"  next: {error.hint}\n")
+
+
+def run(app: typer.Typer, program: str) -> None:
+    """Run one door to its exit: usage errors and crashes get the envelope too where ``--json`` was asked."""
+    as_json = "--json" in sys.argv[1:]
+    command = next((word for word in sys.argv[1:] if not word.startswith("-")), program)
+    try:
+        result = app(prog_name=program, standalone_mode=False)
+        code = result if isinstance(result, int) else ExitCode.OK
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader left (`| head`): not our error; keep the interpreter from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = ExitCode.OK
+    except typer.Abort:
+        code = ExitCode.INTERRUPTED
+    except (typer.TyperException, OverdeckError) as error:
+        code = error.exit_code
+        shown = error if isinstance(error, OverdeckError) else OverdeckError(
+            error.format_message(), code="usage", exit_code=ExitCode.USAGE, hint=f"{program} --help"
+        )
+        if as_json:
+            sys.stdout.write(envelope(command, None, error=shown) + "\n")
+        elif isinstance(error, OverdeckError):
+            print_error(error)
+        else:
+            context = getattr(error, "ctx", None)
+            if context is not None:
+                sys.stderr.write(context.get_usage() + "\n")
+                shown.hint = f"{context.command_path} --help"
+            print_error(shown)
+    except Exception as crash:
+        code = ExitCode.INTERNAL
+        traceback.print_exc()
+        shown = OverdeckError(
+            f"{program} failed inside: {type(crash).__name__}: {crash}", code="internal",
+            exit_code=ExitCode.INTERNAL, hint="this is a bug in Overdeck: please report it with the lines above",
+        )
+        if as_json:
+            sys.stdout.write(envelope(command, None, error=shown) + "\n")
+        else:
+            print_error(shown)
+    raise SystemExit(int(code))

@@ -1,0 +1,1 @@
+"""The incident registry: an append-only log that refuses to resolve without an artifact."""

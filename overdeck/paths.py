@@ -1,0 +1,113 @@
+"""Where things live: the user's XDG directories, and the content that ships with Overdeck.
+
+Environment variables choose these for CLI commands only. The hot path takes every path from its plan, so
+that a settings file's ``env`` cannot move a log or a gate.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from overdeck.errors import ExitCode, OverdeckError
+
+CLIENTS = ("claude", "codex", "gemini", "opencode")
+"""Client names everywhere: options, plan folders, logs, JSON."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Every path of one user, derived from the environment once, at the edge of a command."""
+
+    home: Path
+    config_dir: Path
+    state: Path
+    cache: Path
+    claude_dir: Path
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str] | None = None) -> "Places":
+        """Resolve ``HOME``, ``XDG_*`` and ``CLAUDE_CONFIG_DIR``; relative XDG values are ignored, as XDG says.
+
+        Raises OverdeckError (usage) where there is no home directory to be found.
+        """
+        env = os.environ if environ is None else environ
+        home = Path(env["HOME"]) if env.get("HOME") else _home_from_passwd()
+
+        def xdg(name: str, default: str) -> Path:
+            value = env.get(name, "")
+            return Path(value) if value.startswith("/") else home / default
+
+        return cls(
+            home=home,
+            config_dir=xdg("XDG_CONFIG_HOME", ".config") / "overdeck",
+            state=xdg("XDG_STATE_HOME", ".local/state") / "overdeck",
+            cache=xdg("XDG_CACHE_HOME", ".cache") / "overdeck",
+            claude_dir=Path(env["CLAUDE_CONFIG_DIR"]) if env.get("CLAUDE_CONFIG_DIR") else home / ".claude",
+        )
+
+    @property
+    def config_file(self) -> Path:
+        return self.config_dir / "config.toml"
+
+    @property
+    def user_modules(self) -> Path:
+        return self.config_dir / "modules"
+
+    @property
+    def fires_log(self) -> Path:
+        return self.state / "hook-fires.jsonl"
+
+    @property
+    def calls_log(self) -> Path:
+        return self.state / "hook-calls.jsonl"
+
+    @property
+    def errors(self) -> Path:
+        return self.state / "errors"
+
+    @property
+    def backups(self) -> Path:
+        return self.state / "backups"
+
+    @property
+    def database(self) -> Path:
+        return self.state / "overdeck.duckdb"
+
+    @property
+    def published(self) -> Path:
+        """The read-only copy of the database that reports and the TUI open."""
+        return self.state / "overdeck.read.duckdb"
+
+    def plans(self, client: str = "claude") -> Path:
+        return self.state / "plans" / client
+
+
+def _home_from_passwd() -> Path:
+    import pwd
+
+    try:
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:
+        raise OverdeckError(
+            "there is no home directory: HOME is not set and the user has no passwd entry",
+            code="no-home",
+            exit_code=ExitCode.USAGE,
+            hint="set HOME and run the command again",
+        ) from None
+
+
+def source_tree() -> Path | None:
+    """The checkout this package runs from, or None when it runs from an installed wheel."""
+    root = Path(__file__).resolve().parent.parent
+    return root if (root / "pyproject.toml").is_file() and (root / "modules").is_dir() else None
+
+
+def shipped(*parts: str) -> Path:
+    """A path inside the shipped content: the source tree's own, else the wheel's; never found from the cwd.
+
+    >>> shipped("modules", "git-decision").name
+    'git-decision'
+    """
+    root = source_tree() or Path(__file__).resolve().parent / "_shipped"
+    return root.joinpath(*parts)

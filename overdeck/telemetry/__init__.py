@@ -1,0 +1,1 @@
+"""Fire and call logs into DuckDB, and a verdict per module."""

@@ -1,0 +1,1 @@
+"""A client's hook settings: read, audit, install."""
