@@ -42,7 +42,9 @@ class Output:
         if not self.as_json:
             sys.stderr.write(f"warning: {text}\n")
 
-    def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
+    def table(
+        self, columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()
+    ) -> None:
         """A table: rich on a terminal, aligned plain text in a pipe. ``right`` names right-aligned columns."""
         if self.as_json:
             return
@@ -58,11 +60,15 @@ class Output:
                 table.add_row(*(cell.replace("[", "\\[") for cell in row))
             Console().print(table)
             return
-        widths = [max(len(column), *(len(row[i]) for row in rows), 0) if rows else len(column)
-                  for i, column in enumerate(columns)]
+        widths = [
+            max(len(column), *(len(row[i]) for row in rows), 0) if rows else len(column)
+            for i, column in enumerate(columns)
+        ]
         for row in [list(columns), *rows]:
-            cells = [cell.rjust(width) if column in right else cell.ljust(width)
-                     for cell, width, column in zip(row, widths, columns, strict=True)]
+            cells = [
+                cell.rjust(width) if column in right else cell.ljust(width)
+                for cell, width, column in zip(row, widths, columns, strict=True)
+            ]
             self.line("  ".join(cells).rstrip())
 
 
@@ -80,7 +86,8 @@ def envelope(
             "schema": f"overdeck.{command}/1",
             "ok": error is None if ok is None else ok,
             "data": data,
-            "error": None if error is None
+            "error": None
+            if error is None
             else {"code": error.code, "message": error.message, "hint": error.hint},
             "warnings": list(warnings),
         },
@@ -130,8 +137,12 @@ def run(app: typer.Typer, program: str) -> None:
         code = ExitCode.INTERRUPTED
     except (typer.TyperException, OverdeckError) as error:
         code = error.exit_code
-        shown = error if isinstance(error, OverdeckError) else OverdeckError(
-            error.format_message(), code="usage", exit_code=ExitCode.USAGE, hint=f"{program} --help"
+        shown = (
+            error
+            if isinstance(error, OverdeckError)
+            else OverdeckError(
+                error.format_message(), code="usage", exit_code=ExitCode.USAGE, hint=f"{program} --help"
+            )
         )
         if as_json:
             sys.stdout.write(envelope(command, None, error=shown) + "\n")
@@ -147,8 +158,10 @@ def run(app: typer.Typer, program: str) -> None:
         code = ExitCode.INTERNAL
         traceback.print_exc()
         shown = OverdeckError(
-            f"{program} failed inside: {type(crash).__name__}: {crash}", code="internal",
-            exit_code=ExitCode.INTERNAL, hint="this is a bug in Overdeck: please report it with the lines above",
+            f"{program} failed inside: {type(crash).__name__}: {crash}",
+            code="internal",
+            exit_code=ExitCode.INTERNAL,
+            hint="this is a bug in Overdeck: please report it with the lines above",
         )
         if as_json:
             sys.stdout.write(envelope(command, None, error=shown) + "\n")

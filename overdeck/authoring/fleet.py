@@ -1,0 +1,120 @@
+"""The modules of this user, and the plans made from them: what CLI commands ask of the hot path's manifest."""
+
+import sys
+from pathlib import Path
+
+from overdeck.dispatch import manifest as manifests
+from overdeck.dispatch.manifest import Fleet, ManifestError, Recipe
+from overdeck.dispatch.plan import PlanError
+from overdeck.errors import ExitCode, OverdeckError
+from overdeck.files import write_atomically
+from overdeck.paths import Places, shipped
+
+
+def entry_path() -> Path:
+    """The file the front starts: dispatch/entry.py of this installation."""
+    return Path(__file__).resolve().parent.parent / "dispatch" / "entry.py"
+
+
+def interpreter() -> Path:
+    """The interpreter plans name: absolute, symlinks resolved, so that no PATH and no shim is asked at a call."""
+    return Path(sys.executable).resolve()
+
+
+def recipe_for(places: Places, client: str = "claude") -> Recipe:
+    """What the plans of ``client`` are made from, for this user and this installation."""
+    return Recipe(
+        client=client,
+        plans=str(places.plans(client)),
+        python=str(interpreter()),
+        entry=str(entry_path()),
+        state=str(places.state),
+        config=str(places.config_file),
+        shipped=str(shipped("modules")),
+        user=str(places.user_modules),
+        fires=str(places.fires_log),
+        calls=str(places.calls_log),
+    )
+
+
+def load_fleet(recipe: Recipe) -> Fleet:
+    """``manifest.load`` with the CLI's kind of error."""
+    try:
+        return manifests.load(recipe)
+    except ManifestError as problem:
+        raise OverdeckError(
+            f"the config cannot be read: {problem}",
+            code="bad-config",
+            exit_code=ExitCode.USAGE,
+            hint=f"mend {problem.path}, then run the command again",
+        ) from None
+
+
+def matchers(fleet: Fleet) -> dict[str, str]:
+    """Per event the union of the enabled modules' matchers, as a settings file would say it.
+
+    A union that holds a regex is joined with ``|`` into one regex; ``"*"`` swallows the rest.
+    """
+    from overdeck.dispatch.clients import exact_names, is_exact
+
+    found: dict[str, list[str]] = {}
+    for module in fleet.enabled:
+        for event, matcher in module.events.items():
+            found.setdefault(event, []).append(matcher)
+    union = {}
+    for event, parts in found.items():
+        if any(part in ("", "*") for part in parts):
+            union[event] = "*"
+        elif all(is_exact(part) for part in parts):
+            names = {name for part in parts for name in exact_names(part)}
+            union[event] = "|".join(sorted(names))
+        else:
+            # Beside a regex an exact name must not become an unanchored search for it.
+            union[event] = "|".join(
+                sorted(
+                    {f"^(?:{'|'.join(exact_names(part))})$" if is_exact(part) else f"(?:{part})" for part in parts}
+                )
+            )
+    return union
+
+
+def write_plans(recipe: Recipe) -> list[Path]:
+    """Write the recipe and the plan of every event that an enabled module names; returns the plans' paths.
+
+    Plans of events that no module names any more become empty plans: a settings entry that still calls them
+    must find one. Raises OverdeckError where a manifest cannot be read: a gate must not vanish in silence.
+    """
+    fleet = load_fleet(recipe)
+    if fleet.problems:
+        listed = "; ".join(str(problem) for problem in fleet.problems)
+        raise OverdeckError(
+            f"no plan was written, {len(fleet.problems)} manifest(s) cannot be read: {listed}",
+            code="bad-manifest",
+            exit_code=ExitCode.USAGE,
+            hint="mend or remove the module named above; the last good plans stay in force",
+        )
+    folder = Path(recipe.plans)
+    events = {event for module in fleet.enabled for event in module.events}
+    events |= {path.stem for path in folder.glob("*.plan")}
+    try:
+        write_atomically(folder / manifests.RECIPE, recipe.encode())
+        return [
+            Path(manifests.write_plan(recipe, manifests.compile_plan(recipe, fleet, event)))
+            for event in sorted(events)
+        ]
+    except (PlanError, OSError) as error:
+        raise OverdeckError(
+            f"the plans could not be written to {folder}: {error}",
+            code="plans-not-written",
+            exit_code=ExitCode.INTERNAL,
+            hint="overdeck doctor",
+        ) from None
+
+
+def front_argv(recipe: Recipe, event: str) -> list[str]:
+    """The argv that starts the front for ``event``: what ``install`` writes and ``doctor`` runs.
+
+    Without a native front the interpreter is named itself, with ``-I -S``: a ``#!`` line cannot carry both
+    flags, so the ``overdeck-hook`` stub costs a second interpreter and would honour PYTHON* variables.
+    """
+    return [recipe.python, "-I", "-S", recipe.entry, event, "--plan", recipe.plans, "--by-overdeck"]

@@ -1,0 +1,412 @@
+"""One call, from stdin to one JSON document or nothing: the Python twin of the native front.
+
+Always exits 0: any other code means something different to every client (contract/FACTS.md). Fails by the
+table of DESIGN.md: a gate that cannot decide denies before a tool, blocks after one, and elsewhere only tells.
+"""
+
+from __future__ import annotations
+
+import _signal
+import binascii
+import posix
+import time
+
+from overdeck.dispatch import clients, jsontext, merge, payload, record, runner
+from overdeck.dispatch.module import Call
+from overdeck.dispatch.plan import Module, Plan, PlanError, parse, read_plan, stamp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from overdeck.dispatch.payload import Payload
+    from overdeck.dispatch.runner import Outcome
+
+KEPT_ENVIRONMENT = (
+    b"CLAUDE_PROJECT_DIR",
+    b"HOME",
+    b"LANG",
+    b"LOGNAME",
+    b"PATH",
+    b"SHELL",
+    b"TERM",
+    b"TMPDIR",
+    b"TZ",
+    b"USER",
+    b"XDG_RUNTIME_DIR",
+)
+"""What modules see of the client's environment, with LC_*; the client's keys and tokens stay out."""
+
+MAX_KEEP_GOING = 5
+"""Stop blocks in a row for one session; only Claude caps them itself, at 8 (measured)."""
+
+_NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+
+
+class _Front:
+    """The state of one call, so that the outermost guard knows how far it got."""
+
+    __slots__ = ("answered", "event", "line", "plan", "plans", "started", "survivors")
+
+    def __init__(self, event: str, plans: str) -> None:
+        self.event = event
+        self.plans = plans
+        self.started = time.monotonic()
+        self.plan: Plan | None = None
+        self.survivors: list[Module] = []
+        self.line: dict[str, Any] = {}
+        self.answered = False
+
+    @property
+    def state(self) -> str:
+        """The state directory, from the plan, else from where the plans stand: <state>/plans/<client>."""
+        return self.plan.state if self.plan is not None else self.plans.rpartition("/plans/")[0]
+
+
+def main(argv: list[str]) -> None:
+    """``entry.py EVENT --plan DIR``. Exits 0, whatever happens; stdout is one JSON document or nothing."""
+    event, plans = _arguments(argv)
+    if not event or not plans:
+        _say({"systemMessage": "overdeck: the hook entry names no event or no --plan DIR: overdeck install"})
+        posix._exit(0)
+    front = _Front(event, plans)
+    try:
+        if not _inert(plans):
+            _signal.signal(_signal.SIGTERM, runner._on_term)
+            _answer(front)
+    except BaseException as error:  # the last guard: a silent pass is the one thing a gate may not do
+        _signal.signal(_signal.SIGTERM, _signal.SIG_IGN)
+        if not front.answered:
+            _failed(front, f"{type(error).__name__}: {error}"[:300])
+    finally:
+        posix._exit(0)
+
+
+def _arguments(argv: list[str]) -> tuple[str, str]:
+    event, plans = "", ""
+    rest = argv[1:]
+    while rest:
+        word = rest.pop(0)
+        if word == "--plan" and rest:
+            plans = rest.pop(0)
+        elif word and all(letter in _NAME for letter in word):
+            event = event or word
+    return event, plans.rstrip("/") if plans.startswith("/") else ""
+
+
+def _inert(plans: str) -> bool:
+    """Whether this is a call of our own making: OVERDECK_INERT equals the token in a 0600 file of ours."""
+    token = posix.environ.get(b"OVERDECK_INERT", b"")
+    if not token:
+        return False
+    path = plans.rpartition("/plans/")[0] + "/inert-token"
+    try:
+        st = posix.stat(path)
+        if st.st_uid != posix.geteuid() or st.st_mode & 0o077:
+            return False
+        return read_plan(path).strip() == token
+    except (OSError, PlanError):
+        return False
+
+
+def _answer(front: _Front) -> None:
+    event = front.event
+    raw, problem = payload.read(0)
+    call = payload.Payload(raw, problem)
+    top = call.top
+    tool = top.get("tool_name")
+    front.line = {
+        "client": "",
+        "event": event,
+        "tool": tool if isinstance(tool, str) else "",
+        "session": str(top.get("session_id", ""))[:200],
+        "sub": "agent_id" in top,
+        "in": call.size,
+    }
+    plan, plan_problem = _load_plan(front.plans, event)
+    front.plan = plan
+    if plan is None:
+        _report(front, plan_problem)
+        _close(front, {"systemMessage": f"overdeck: no gate ran, {plan_problem}; type: overdeck install"}, [])
+        return
+    if plan_problem:
+        _report(front, plan_problem)
+    if call.problem:
+        _unreadable(front, plan, call)
+        return
+    named = top.get("hook_event_name")
+    if named != event and isinstance(named, str):
+        _report(front, f"the payload says it is {named[:40]!r}, the hook entry says {event}")
+    asked = [m for m in plan.modules if _asked(m, event, top)]
+    skipped = posix.environ.get(b"SKIP", b"").decode("utf-8", "replace").split(",")
+    asked = [m for m in asked if m.cls != "adviser" or m.id not in skipped]
+    rewriters = [m for m in asked if m.cls == "rewriter" and _may_act(m, call.text, call.tool_input_text)]
+    others = [m for m in asked if m.cls != "rewriter"]
+    survivors = [m for m in others if _may_act(m, call.text, call.tool_input_text)]
+    if not rewriters and not survivors:
+        _close(front, {}, [])
+        return
+    front.survivors = [*rewriters, *survivors]
+    _narrow_environment()
+    end = front.started + plan.total_deadline_ms / 1000
+    tool_input = top.get("tool_input")
+    given = tool_input if isinstance(tool_input, dict) else {}
+    outcomes, changed = _rewrite(rewriters, plan, top, given, end)
+    if changed is not None:
+        # The gates judge what will really run; a prefilter on the old text would let the new one through.
+        text = jsontext.dumps(changed)
+        survivors = [m for m in others if m.literals_in_payload or _may_act(m, call.text, text)]
+        front.survivors = [*rewriters, *survivors]
+    final = given if changed is None else changed
+    outcomes += runner.run(survivors, lambda m: _call(m, plan, top, final), end)
+    position = {m.id: index for index, m in enumerate(plan.modules)}
+    outcomes.sort(key=lambda outcome: position[outcome.id])
+    merged = merge.merge(event, outcomes, changed, f"{plan.state}/overflow")
+    if event in ("Stop", "SubagentStop") and (merged.keep_going or merged.decision == "deny"):
+        _bound_keep_going(front, plan, top, merged)
+    _close(front, clients.envelope(event, merged), outcomes)
+
+
+def _asked(m: Module, event: str, top: dict[str, Any]) -> bool:
+    if m.main_only and "agent_id" in top:
+        return False
+    key = clients.subject_key(event)
+    subject = top.get(key) if key else ""
+    asked = m.asked(subject if isinstance(subject, str) else None)
+    return clients.matches(m.matcher, str(subject)) if asked is None else asked
+
+
+def _may_act(m: Module, text: str, tool_input: str) -> bool:
+    if not m.literals:
+        return True
+    return payload.may_contain(text if m.literals_in_payload else tool_input, m.literals)
+
+
+def _call(m: Module, plan: Plan, top: dict[str, Any], tool_input: dict[str, Any]) -> Call:
+    return Call(
+        client=plan.client,
+        event=plan.event,
+        tool=str(top.get("tool_name", "")),
+        input=tool_input,
+        payload={**top, "tool_input": tool_input} if "tool_input" in top else top,
+        subagent="agent_id" in top,
+        config=m.config,
+        state=f"{plan.state}/modules/{m.id}",
+    )
+
+
+def _rewrite(
+    rewriters: list[Module], plan: Plan, top: dict[str, Any], given: dict[str, Any], end: float
+) -> tuple[list[Outcome], dict[str, Any] | None]:
+    """Rewriters one after another, each seeing the last one's input; a change that is undone is reported."""
+    outcomes: list[Outcome] = []
+    current, changed = given, False
+    changed_keys: dict[str, str] = {}
+    for m in rewriters:
+        before = current
+        outcome = runner.run([m], lambda m, given=before: _call(m, plan, top, given), end)[0]
+        outcomes.append(outcome)
+        if outcome.kind != "rewrite" or outcome.data is None:
+            continue
+        after = outcome.data
+        for key, author in changed_keys.items():
+            if after.get(key) == given.get(key) and before.get(key) != given.get(key):
+                cause = f"it takes back what {author} changed in {key!r}"
+                record.error(plan.state, m.id, plan.event, cause)
+        for key in {*before, *after}:
+            if before.get(key) != after.get(key):
+                changed_keys[key] = m.id
+        current, changed = after, True
+    return outcomes, current if changed and current != given else None
+
+
+def _unreadable(front: _Front, plan: Plan, call: Payload) -> None:
+    """A payload no gate can judge: before a tool every gate that may match says no; elsewhere the user is told."""
+    _report(front, call.problem)
+    gates = [m.id for m in plan.modules if m.cls == "gate"]
+    if call.problem == payload.EMPTY or not gates:
+        _close(front, {}, [])
+        return
+    merged = merge.Merged()
+    text = f"{call.problem}, so {', '.join(gates)} could not decide"
+    if front.event in ("PreToolUse", "PermissionRequest"):
+        merged.decision, merged.reason = "deny", f"[overdeck] {text}; see: overdeck doctor"
+    else:
+        merged.tell = f"overdeck: {text}"
+    _close(front, clients.envelope(front.event, merged), [])
+
+
+def _failed(front: _Front, cause: str) -> None:
+    """The dispatcher itself broke: surviving gates answer as crashed gates do; with none, the user is told."""
+    outcomes = []
+    for m in front.survivors:
+        outcome = runner.Outcome(m.id, m.cls)
+        outcome.fail(f"the dispatcher failed: {cause}")
+        outcomes.append(outcome)
+    try:
+        merged = merge.merge(front.event, outcomes, None, f"{front.state}/overflow")
+        answer = clients.envelope(front.event, merged)
+    except Exception:
+        answer = {}
+    _report(front, cause)
+    _close(
+        front,
+        answer or {"systemMessage": f"overdeck: the dispatcher failed ({cause}); see: overdeck doctor"},
+        outcomes,
+    )
+
+
+def _bound_keep_going(front: _Front, plan: Plan, top: dict[str, Any], merged: merge.Merged) -> None:
+    """Let a session be kept from ending MAX_KEEP_GOING times in a row, then let it end and say so."""
+    folder = f"{plan.state}/keep-going"
+    path = f"{folder}/{binascii.crc32(str(top.get('session_id', '')).encode('utf-8', 'replace')):08x}"
+    count = 0
+    if top.get("stop_hook_active") is True:
+        try:
+            count = int(read_plan(path))
+        except (PlanError, ValueError):
+            count = 0
+    if count >= MAX_KEEP_GOING:
+        merged.tell = f"overdeck: the turn was kept going {count} times; letting it end. {merged.keep_going}"
+        merged.keep_going = merged.decision = merged.reason = ""
+        count = 0
+    else:
+        count += 1
+    from overdeck.dispatch.manifest import replace
+
+    try:
+        try:
+            posix.mkdir(folder, 0o700)
+        except FileExistsError:
+            pass
+        replace(path, str(count).encode())
+    except OSError:
+        # Without a memory of how often, a block could go on for ever: rather let the turn end.
+        merged.tell = f"overdeck: cannot count how often the turn was kept going ({path}); letting it end"
+        merged.keep_going = merged.decision = merged.reason = ""
+
+
+def _close(front: _Front, answer: dict[str, Any], outcomes: list[Outcome]) -> None:
+    """Print the answer, then record: telemetry never stands between a verdict and the client."""
+    written = _say(answer) if answer else 0
+    front.answered = True
+    plan = front.plan
+    for outcome in outcomes:
+        if outcome.cause:
+            record.error(front.state, outcome.id, front.event, outcome.cause, outcome.trace)
+    line = front.line
+    line["out"] = written
+    line["us"] = int((time.monotonic() - front.started) * 1_000_000)
+    line["ran"] = {
+        o.id: {"us": o.us, "bytes": len(o.text.encode("utf-8", "replace")), "end": o.end} for o in outcomes
+    }
+    if plan is not None:
+        record.fires(plan.fires, front.event, outcomes)
+        record.call(plan.calls, {"plan": plan.crc, **line, "client": plan.client})
+    elif front.state:
+        client = front.plans.rpartition("/")[2]
+        record.call(f"{front.state}/hook-calls.jsonl", {"plan": "", **line, "client": client})
+
+
+def _say(answer: dict[str, Any]) -> int:
+    """Write one JSON line to stdout; returns the bytes written. A client that is gone is not an error."""
+    raw = (jsontext.dumps(answer) + "\n").encode()
+    view = memoryview(raw)
+    try:
+        while view:
+            view = view[posix.write(1, view) :]
+    except OSError:
+        return len(raw) - len(view)
+    return len(raw)
+
+
+def _report(front: _Front, cause: str) -> None:
+    if cause:
+        front.line["err"] = cause if "err" not in front.line else f"{front.line['err']}; {cause}"
+        if front.state:
+            record.error(front.state, "overdeck", front.event, cause)
+
+
+def _narrow_environment() -> None:
+    """Drop what modules must not see, from Python's view and from what their own children would inherit."""
+    for name in list(posix.environ):
+        if name not in KEPT_ENVIRONMENT and not name.startswith(b"LC_"):
+            posix.unsetenv(name)
+            del posix.environ[name]
+
+
+def _load_plan(plans: str, event: str) -> tuple[Plan | None, str]:
+    """The plan of ``event``, rebuilt if it is stale or broken: (plan, problem). The last good plan stays."""
+    path = f"{plans}/{event}.plan"
+    plan: Plan | None = None
+    problem = ""
+    try:
+        plan = parse(read_plan(path))
+        if plan.event != event:
+            plan, problem = None, f"{path} is the plan of another event"
+    except PlanError as error:
+        problem = f"the plan {path} cannot be used: {error}"
+    if plan is not None:
+        if not plan.stale():
+            return plan, ""
+        if _failed_before(plans, event, plan):
+            return plan, ""
+    return _rebuild(plans, event, plan, problem)
+
+
+def _rebuild(plans: str, event: str, last: Plan | None, problem: str) -> tuple[Plan | None, str]:
+    """Make the plan again from its recipe; one call writes it, the others use theirs without writing."""
+    import fcntl
+
+    from overdeck.dispatch import manifest
+
+    try:
+        recipe = manifest.Recipe.load(plans)
+        fleet = manifest.load(recipe)
+        plan = manifest.compile_plan(recipe, fleet, event)
+        plan.crc = parse(plan.encode()).crc
+    except (PlanError, manifest.ManifestError) as error:
+        if last is not None:
+            _remember_failure(plans, event, last)
+            return last, f"the last good plan stays in force: {error}"
+        return None, f"{problem or 'there is no plan'}; {error}"
+    if fleet.problems:
+        listed = "; ".join(str(trouble) for trouble in fleet.problems)
+        if last is not None:
+            _remember_failure(plans, event, last)
+            return last, f"the last good plan stays in force: {listed}"
+        return plan, f"modules left out of the plan: {listed}"
+    try:
+        lock = posix.open(f"{plans}/.lock", posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            manifest.write_plan(recipe, plan)
+        finally:
+            posix.close(lock)
+    except BlockingIOError:
+        return plan, ""
+    except OSError as error:
+        return plan, f"the plan could not be written: {error.strerror}"
+    return plan, ""
+
+
+def _signature(plan: Plan) -> bytes:
+    stamps = ";".join(str((*stamp(path), path)) for _, _, _, path in plan.sources)
+    return f"{binascii.crc32(stamps.encode('utf-8', 'replace')):08x}".encode()
+
+
+def _failed_before(plans: str, event: str, plan: Plan) -> bool:
+    """Whether a rebuild from these very sources has failed already: then it is not tried at every call."""
+    try:
+        return read_plan(f"{plans}/{event}.failed") == _signature(plan)
+    except PlanError:
+        return False
+
+
+def _remember_failure(plans: str, event: str, plan: Plan) -> None:
+    from overdeck.dispatch.manifest import replace
+
+    try:
+        replace(f"{plans}/{event}.failed", _signature(plan))
+    except OSError:
+        return

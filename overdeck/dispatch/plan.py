@@ -1,0 +1,244 @@
+"""The plan of one event: the line text of INTERFACES.md, written once, checked before every use.
+
+A plan names everything a call needs (interpreter, logs, modules, literals), so that no environment
+variable can move a gate or a log. The last line is the crc32 of all bytes above it: a flipped literal
+would disarm a gate, so nothing is read from a plan whose crc does not fit.
+"""
+
+from __future__ import annotations
+
+import binascii
+import posix
+
+from overdeck.dispatch import jsontext
+
+HEADER = "overdeck-plan 1"
+CLASSES = ("gate", "adviser", "observer", "rewriter")
+
+
+class PlanError(Exception):
+    """The plan cannot be used: missing, truncated, from another version, not ours, or flipped bits."""
+
+
+class Module:
+    """One module as a plan names it. ``tools`` is ``"*"``, or names of which ``"?"`` means "ask Python"."""
+
+    __slots__ = (
+        "background",
+        "cls",
+        "config",
+        "folder",
+        "id",
+        "literals",
+        "literals_in_payload",
+        "main_only",
+        "matcher",
+        "timeout_ms",
+        "tools",
+    )
+
+    def __init__(
+        self,
+        id: str,
+        cls: str,
+        tools: list[str],
+        *,
+        main_only: bool = False,
+        background: bool = False,
+        literals_in_payload: bool = False,
+        literals: list[str] | None = None,
+        matcher: str = "",
+        folder: str = "",
+        timeout_ms: int = 1000,
+        config: dict[str, object] | None = None,
+    ) -> None:
+        self.id = id
+        self.cls = cls
+        self.tools = tools
+        self.main_only = main_only
+        self.background = background
+        self.literals_in_payload = literals_in_payload
+        self.literals = literals or []
+        self.matcher = matcher
+        self.folder = folder
+        self.timeout_ms = timeout_ms
+        self.config = config or {}
+
+    def asked(self, tool: str | None) -> bool | None:
+        """Whether a call of ``tool`` asks this module; None means the regex matcher has to decide.
+
+        ``tool`` None is a call whose tool could not be read: everything may match.
+        """
+        if tool is None or "*" in self.tools or tool in self.tools:
+            return True
+        return None if "?" in self.tools else False
+
+
+class Plan:
+    """One event's plan, parsed. ``sources`` are (mtime_ns, size, inode, path); all zero means absent."""
+
+    __slots__ = (
+        "calls",
+        "client",
+        "crc",
+        "entry",
+        "event",
+        "fires",
+        "modules",
+        "python",
+        "sources",
+        "state",
+        "total_deadline_ms",
+    )
+
+    def __init__(self) -> None:
+        self.client = self.event = self.python = self.entry = self.state = self.fires = self.calls = ""
+        self.crc = ""
+        self.total_deadline_ms = 8000
+        self.sources: list[tuple[int, int, int, str]] = []
+        self.modules: list[Module] = []
+
+    def encode(self) -> bytes:
+        """The plan as bytes, with its crc; raises PlanError where a name or path would break a line."""
+        lines = [HEADER]
+        for key in ("client", "event", "python", "entry", "state", "fires", "calls"):
+            lines.append(f"{key} {_one_line(getattr(self, key))}")
+        lines.append(f"total-deadline-ms {self.total_deadline_ms}")
+        lines += [f"source {mtime} {size} {inode} {_one_line(path)}" for mtime, size, inode, path in self.sources]
+        for m in self.modules:
+            flags = [
+                name
+                for name, on in (
+                    ("main-only", m.main_only),
+                    ("background", m.background),
+                    ("payload-literals", m.literals_in_payload),
+                )
+                if on
+            ]
+            lines.append(f"module {m.id} {m.cls} {','.join(flags) or '-'} tools={'|'.join(m.tools)}")
+            lines += [f"literal {m.id} {word}" for word in m.literals]
+            meta = {
+                "dir": _one_line(m.folder),
+                "matcher": m.matcher,
+                "timeout_ms": m.timeout_ms,
+                "config": m.config,
+            }
+            lines.append(f"meta {m.id} {jsontext.dumps(meta)}")
+        body = "".join(line + "\n" for line in lines).encode()
+        return body + f"crc {binascii.crc32(body):08x}\n".encode()
+
+    def stale(self) -> str:
+        """The first source that is not as it was when the plan was made; empty when the plan is fresh."""
+        for mtime, size, inode, path in self.sources:
+            if stamp(path) != (mtime, size, inode):
+                return path
+        return ""
+
+
+def parse(raw: bytes) -> Plan:
+    """Read a plan's bytes; raises PlanError, and says why, on anything but a whole plan of this version."""
+    end = raw.rfind(b"crc ")
+    if end <= 0 or raw[end - 1 : end] != b"\n":
+        raise PlanError("it is cut short: no crc line")
+    crc = f"{binascii.crc32(raw[:end]):08x}"
+    if raw[end:] != f"crc {crc}\n".encode():
+        raise PlanError("its crc does not fit its bytes")
+    lines = raw[:end].decode("utf-8").splitlines()
+    if not lines or lines[0] != HEADER:
+        raise PlanError(f"it is from another version: {lines[0][:40] if lines else ''!r}")
+    plan = Plan()
+    plan.crc = crc
+    by_id: dict[str, Module] = {}
+    try:
+        for line in lines[1:]:
+            key, _, rest = line.partition(" ")
+            if key == "source":
+                mtime, size, inode, path = rest.split(" ", 3)
+                plan.sources.append((int(mtime), int(size), int(inode), path))
+            elif key == "module":
+                id, cls, flags, tools = rest.split(" ", 3)
+                if cls not in CLASSES or not tools.startswith("tools="):
+                    raise PlanError(f"line not understood: {line[:80]!r}")
+                by_id[id] = module = Module(id, cls, tools[6:].split("|"))
+                names = flags.split(",")
+                module.main_only = "main-only" in names
+                module.background = "background" in names
+                module.literals_in_payload = "payload-literals" in names
+                plan.modules.append(module)
+            elif key == "literal":
+                id, word = rest.split(" ")
+                by_id[id].literals.append(word)
+            elif key == "meta":
+                id, _, text = rest.partition(" ")
+                meta = jsontext.loads(text)
+                module = by_id[id]
+                module.folder, module.matcher = meta["dir"], meta["matcher"]
+                module.timeout_ms, module.config = meta["timeout_ms"], meta["config"]
+            elif key == "total-deadline-ms":
+                plan.total_deadline_ms = int(rest)
+            elif key in ("client", "event", "python", "entry", "state", "fires", "calls"):
+                setattr(plan, key, rest)
+            elif key != "native":
+                raise PlanError(f"line not understood: {line[:80]!r}")
+    except (ValueError, KeyError, TypeError) as error:
+        raise PlanError(f"a line is broken: {error}") from None
+    if not (plan.client and plan.event and plan.fires and plan.calls and plan.state):
+        raise PlanError("it names no client, event, state or logs")
+    return plan
+
+
+def stamp(path: str) -> tuple[int, int, int]:
+    """(mtime_ns, size, inode) of what ``path`` names now; zeros where there is nothing."""
+    try:
+        st = posix.stat(path)
+    except OSError:
+        return (0, 0, 0)
+    return (st.st_mtime_ns, st.st_size, st.st_ino)
+
+
+def trusted(path: str) -> str:
+    """Why ``path`` may not be loaded from, or the empty string: owned by the user or root, not writable by others.
+
+    Group-writable is accepted only for the user's own private group (gid equal to uid), the common umask 002.
+    """
+    try:
+        st = posix.stat(path)
+    except OSError as error:
+        return f"{path}: {error.strerror}"
+    uid = posix.geteuid()
+    if st.st_uid not in (0, uid):
+        return f"{path} is owned by uid {st.st_uid}, not by you or root"
+    if st.st_mode & 0o002:
+        return f"{path} is writable by everyone"
+    if st.st_mode & 0o020 and not (st.st_gid == uid and st.st_gid == posix.getegid()):
+        return f"{path} is writable by the group {st.st_gid}"
+    return ""
+
+
+def read_plan(path: str) -> bytes:
+    """The bytes of a plan file, after owner and mode checks; raises PlanError."""
+    distrust = trusted(path)
+    if distrust:
+        raise PlanError(distrust)
+    try:
+        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
+    except OSError as error:
+        raise PlanError(f"{path}: {error.strerror}") from None
+    try:
+        return slurp(fd)
+    finally:
+        posix.close(fd)
+
+
+def slurp(fd: int) -> bytes:
+    """All bytes of an open file."""
+    parts = []
+    while part := posix.read(fd, 1 << 20):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _one_line(text: str) -> str:
+    if "\n" in text or "\r" in text:
+        raise PlanError(f"a path with a line break cannot be in a plan: {text!r}")
+    return text

@@ -1,0 +1,78 @@
+"""Append-only writers of the telemetry contract (INTERFACES.md). Recording never raises into a verdict."""
+
+from __future__ import annotations
+
+import posix
+import time
+
+from overdeck.dispatch.jsontext import dumps
+from overdeck.dispatch.module import ACTIONS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from overdeck.dispatch.runner import Outcome
+
+MAX_ERROR_FILE = 256 << 10
+
+
+def now() -> str:
+    """UTC, ISO-8601, milliseconds."""
+    moment = time.time()
+    year, month, day, hour, minute, second = time.gmtime(moment)[:6]
+    return f"{year:04d}-{month:02d}-{day:02d}T{hour:02d}:{minute:02d}:{second:02d}.{int(moment % 1 * 1000):03d}Z"
+
+
+def fires(path: str, event: str, outcomes: list[Outcome]) -> None:
+    """One line a module that fired, all in one write. A deny made for a crashed gate is an error, not a fire."""
+    moment = now()
+    append(
+        path,
+        "".join(
+            f'{{"ts":"{moment}","event":{dumps(event)},"module":{dumps(o.id)},"action":"{ACTIONS[o.kind]}"}}\n'
+            for o in outcomes
+            if o.end == "fire"
+        ),
+    )
+
+
+def call(path: str, line: dict[str, Any]) -> None:
+    """One line a call; ``ts`` and ``v`` are added."""
+    try:
+        append(path, dumps({"ts": now(), "v": 1, **line}) + "\n")
+    except ValueError:
+        return
+
+
+def error(state: str, module: str, event: str, cause: str, trace: str = "") -> None:
+    """Keep why a module (or "overdeck" itself) failed: errors/<module>.jsonl, owner only, bounded by one roll."""
+    folder = f"{state}/errors"
+    path = f"{folder}/{module}.jsonl"
+    try:
+        posix.mkdir(folder, 0o700)
+    except OSError:
+        pass
+    try:
+        if posix.stat(path).st_size > MAX_ERROR_FILE:
+            posix.rename(path, path + ".1")
+    except OSError:
+        pass
+    append(path, dumps({"ts": now(), "event": event, "module": module, "cause": cause, "trace": trace}) + "\n")
+
+
+def append(path: str, text: str) -> None:
+    """One ``write()`` on O_APPEND; a full disk or a read-only folder loses the line, never the verdict."""
+    if not text:
+        return
+    flags = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW
+    try:
+        fd = posix.open(path, flags, 0o600)
+    except OSError:
+        return
+    try:
+        posix.write(fd, text.encode("utf-8", "replace"))
+    except OSError:
+        pass
+    finally:
+        posix.close(fd)

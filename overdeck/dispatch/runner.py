@@ -1,0 +1,371 @@
+"""Each module in its own fork, with a hard deadline: one module can neither hurt nor delay another.
+
+A child gets its own session, /dev/null for stdin, a capped capture for stdout and stderr, and one pipe for its
+verdict. Nothing of the client's pipes is left open in it, nor in what it starts: the client waits for stdout
+and stderr to close, past its own timeout (measured).
+"""
+
+from __future__ import annotations
+
+import _signal
+import posix
+import select
+import sys
+import time
+
+from overdeck.dispatch import jsontext, module
+from overdeck.dispatch.plan import slurp, trusted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+    from typing import Any
+
+    from overdeck.dispatch.module import Call
+    from overdeck.dispatch.plan import Module
+
+MAX_VERDICT = 4 << 20
+MAX_CAPTURE = 32 << 10
+GRACE_S = 0.05
+"""Between SIGTERM and SIGKILL for a module past its deadline."""
+OWN_TIMER_MARGIN_S = 0.5
+"""A child's own timer fires this long after its deadline, should the parent be dead by then."""
+
+
+class Terminated(BaseException):
+    """The dispatcher itself got SIGTERM: the client's timeout, or a module that killed its parent."""
+
+
+class Outcome:
+    """What became of one module: ``end`` is none, fire, error or timeout; ``us`` is wall time in microseconds."""
+
+    __slots__ = ("cause", "cls", "data", "end", "id", "kind", "text", "trace", "us")
+
+    def __init__(self, id: str, cls: str) -> None:
+        self.id = id
+        self.cls = cls
+        self.end = "none"
+        self.kind = self.text = self.cause = self.trace = ""
+        self.data: dict[str, Any] | None = None
+        self.us = 0
+
+    def take(self, verdict: dict[str, Any] | None) -> None:
+        if verdict is not None:
+            self.end = "fire"
+            self.kind, self.text, self.data = verdict["kind"], verdict["text"], verdict["data"]
+
+    def fail(self, cause: str, *, end: str = "error", trace: str = "") -> None:
+        self.end, self.cause, self.trace = end, cause, trace
+
+
+class _Job:
+    __slots__ = ("capture", "deadline", "line", "outcome", "output", "pid", "pidfd", "started", "verdict")
+
+    def __init__(self, outcome: Outcome, pid: int, verdict: int, capture: int, deadline: float) -> None:
+        self.outcome = outcome
+        self.pid = pid
+        self.verdict = verdict
+        self.capture = capture
+        self.pidfd = -1
+        self.started = time.monotonic()
+        self.deadline = deadline
+        self.line = bytearray()
+        self.output = bytearray()
+
+
+def run(modules: list[Module], call_for: Callable[[Module], Call], end: float) -> list[Outcome]:
+    """Run modules in parallel forks; returns one Outcome each, in the same order. Never raises for a module.
+
+    ``end`` is the monotonic time by which all must be over. On SIGTERM what is pending becomes an error.
+    """
+    outcomes = [Outcome(m.id, m.cls) for m in modules]
+    jobs: dict[int, _Job] = {}
+    poll = select.poll()
+    _signal.signal(_signal.SIGTERM, _on_term)
+    try:
+        for m, outcome in zip(modules, outcomes, strict=True):
+            job = _start(m, call_for, outcome, end)
+            if job is not None:
+                for fd in (job.verdict, job.capture, job.pidfd):
+                    if fd >= 0:
+                        jobs[fd] = job
+                        poll.register(fd, select.POLLIN)
+        while jobs:
+            first = min(job.deadline for job in jobs.values())
+            for fd, _ in poll.poll(max(0, int((first - time.monotonic()) * 1000) + 1)):
+                job = jobs.get(fd)
+                if job is not None and _progress(job, fd, poll, jobs):
+                    _finish(job, poll, jobs)
+            now = time.monotonic()
+            for job in {id(job): job for job in jobs.values()}.values():
+                if now >= job.deadline:
+                    spent = int((now - job.started) * 1000)
+                    _terminate(job)
+                    job.outcome.fail(f"timed out after {spent} ms", end="timeout", trace=_tail(job))
+                    _close(job, poll, jobs)
+    except Terminated:
+        _signal.signal(_signal.SIGTERM, _signal.SIG_IGN)
+        for job in {id(job): job for job in jobs.values()}.values():
+            job.outcome.fail("the dispatcher was told to stop (SIGTERM) before it answered")
+            _close(job, poll, jobs)
+    finally:
+        # From here to the printed answer nothing may interrupt: a module may have told its parent to stop.
+        _signal.signal(_signal.SIGTERM, _signal.SIG_IGN)
+    return outcomes
+
+
+def _on_term(signum: int, frame: FrameType | None) -> None:
+    raise Terminated
+
+
+def _start(m: Module, call_for: Callable[[Module], Call], outcome: Outcome, end: float) -> _Job | None:
+    try:
+        verdict_read, verdict_write = posix.pipe()
+        capture_read, capture_write = posix.pipe()
+    except OSError as error:
+        outcome.fail(f"no descriptors left: {error.strerror}")
+        return None
+    deadline = min(time.monotonic() + m.timeout_ms / 1000, end)
+    try:
+        pid = posix.fork()
+    except OSError as error:
+        outcome.fail(f"cannot fork: {error.strerror}")
+        for fd in (verdict_read, verdict_write, capture_read, capture_write):
+            posix.close(fd)
+        return None
+    if pid == 0:
+        _child(m, call_for, verdict_write, capture_write, deadline)
+    posix.close(verdict_write)
+    posix.close(capture_write)
+    posix.set_blocking(verdict_read, False)
+    posix.set_blocking(capture_read, False)
+    job = _Job(outcome, pid, verdict_read, capture_read, deadline)
+    if hasattr(posix, "pidfd_open"):
+        # Without it (macOS) the end of a child shows as the end of its verdict pipe, or as its deadline.
+        try:
+            job.pidfd = posix.pidfd_open(pid)
+        except OSError:
+            job.pidfd = -1
+    return job
+
+
+def _child(m: Module, call_for: Callable[[Module], Call], verdict: int, capture: int, deadline: float) -> None:
+    """The module's process: never returns."""
+    code = 1
+    try:
+        _signal.signal(_signal.SIGTERM, _signal.SIG_DFL)
+        posix.setsid()
+        _signal.setitimer(_signal.ITIMER_REAL, max(0.001, deadline - time.monotonic() + OWN_TIMER_MARGIN_S))
+        null = posix.open("/dev/null", posix.O_RDWR)
+        posix.dup2(null, 0)
+        output = null if m.background else capture
+        posix.dup2(output, 1)
+        posix.dup2(output, 2)
+        posix.dup2(verdict, 3, False)
+        verdict = 3
+        posix.closerange(4, 4096)
+        if not m.background:
+            sys.addaudithook(_become_subreaper)
+        line = _evaluate(m, call_for)
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+        view = memoryview(line)
+        while view:
+            view = view[posix.write(verdict, view) :]
+        code = 0
+    except BaseException:  # whatever the module did, the parent must see this process end
+        pass
+    finally:
+        if _subreaper:
+            kill_descendants(posix.getpid())
+        posix._exit(code)
+
+
+def _evaluate(m: Module, call_for: Callable[[Module], Call]) -> bytes:
+    """The verdict line of one module: a JSON verdict, ``null``, or ``{"error", "trace"}``."""
+    path = f"{m.folder}/module.py"
+    try:
+        distrust = trusted(path)
+        if distrust:
+            raise PermissionError(distrust)
+        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
+        source = slurp(fd)
+        posix.close(fd)
+        names: dict[str, Any] = {"__name__": "overdeck_module_" + m.id.replace("-", "_"), "__file__": path}
+        exec(compile(source, path, "exec"), names)
+        return (jsontext.dumps(module.encode(names["evaluate"](call_for(m)), m.cls)) + "\n").encode()
+    except BaseException as error:  # sys.exit and KeyboardInterrupt of a module are its crash, not ours
+        cause = f"{type(error).__name__}: {error}"[:500]
+        return (jsontext.dumps({"error": cause, "trace": _trace(error)}) + "\n").encode("utf-8", "replace")
+
+
+def _trace(error: BaseException) -> str:
+    """File, line and function of each frame; no source lines, which ``traceback`` would have to load."""
+    lines: list[str] = []
+    frame = error.__traceback__
+    while frame is not None and len(lines) < 30:
+        code = frame.tb_frame.f_code
+        lines.append(f"{code.co_filename}:{frame.tb_lineno} in {code.co_name}")
+        frame = frame.tb_next
+    return "\n".join(lines[2:] or lines)
+
+
+def _progress(job: _Job, fd: int, poll: select.poll, jobs: dict[int, _Job]) -> bool:
+    """Read what there is; True when the module has answered or is gone."""
+    if fd == job.capture:
+        chunk = _some(fd)
+        if chunk == b"":
+            poll.unregister(fd)
+            del jobs[fd]
+        elif chunk and len(job.output) < MAX_CAPTURE:
+            job.output += chunk[: MAX_CAPTURE - len(job.output)]
+        return False
+    while chunk := _some(job.verdict):
+        job.line += chunk
+        if len(job.line) > MAX_VERDICT:
+            return True
+    return chunk == b"" or job.line.endswith(b"\n") or fd == job.pidfd
+
+
+def _some(fd: int) -> bytes | None:
+    """Some bytes, ``b""`` at the end, None when nothing is there yet."""
+    try:
+        return posix.read(fd, 1 << 16)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""
+
+
+def _finish(job: _Job, poll: select.poll, jobs: dict[int, _Job]) -> None:
+    outcome = job.outcome
+    while len(job.output) < MAX_CAPTURE and (chunk := _some(job.capture)):
+        job.output += chunk
+    trace = _tail(job)
+    if len(job.line) > MAX_VERDICT:
+        outcome.fail(f"its verdict is over {MAX_VERDICT >> 20} MiB", trace=trace)
+    elif not job.line.endswith(b"\n"):
+        outcome.fail("its process ended without a verdict", trace=trace)
+    else:
+        try:
+            said = jsontext.loads(job.line.decode("utf-8", "surrogatepass"))
+            if isinstance(said, dict) and said.keys() == {"error", "trace"}:
+                outcome.fail(str(said["error"]), trace=f"{said['trace']}\n{trace}".strip())
+            else:
+                outcome.take(None if said is None else module.check(said, outcome.cls))
+        except ValueError as error:
+            outcome.fail(str(error), trace=trace)
+    _close(job, poll, jobs)
+
+
+def _tail(job: _Job) -> str:
+    return job.output[-4096:].decode("utf-8", "replace")
+
+
+def _terminate(job: _Job) -> None:
+    """SIGTERM to the module's group, a short grace; ``_close`` then kills what is left."""
+    try:
+        posix.killpg(job.pid, _signal.SIGTERM)
+    except OSError:
+        return
+    if job.pidfd >= 0:
+        waiting = select.poll()
+        waiting.register(job.pidfd, select.POLLIN)
+        waiting.poll(int(GRACE_S * 1000))
+    else:
+        time.sleep(GRACE_S)
+
+
+def _close(job: _Job, poll: select.poll, jobs: dict[int, _Job]) -> None:
+    """Kill the module and all it started, reap it, close its descriptors."""
+    for fd in (job.verdict, job.capture, job.pidfd):
+        if jobs.pop(fd, None) is not None:
+            poll.unregister(fd)
+        if fd >= 0:
+            posix.close(fd)
+    try:
+        posix.kill(job.pid, _signal.SIGSTOP)
+        kill_descendants(job.pid)
+        posix.killpg(job.pid, _signal.SIGKILL)
+    except OSError:
+        pass
+    try:
+        posix.kill(job.pid, _signal.SIGKILL)
+        posix.waitpid(job.pid, 0)
+    except OSError:
+        pass
+    job.outcome.us = int((time.monotonic() - job.started) * 1_000_000)
+
+
+def kill_descendants(pid: int) -> None:
+    """SIGKILL every process below ``pid``, those with a session of their own included (Linux /proc)."""
+    for _ in range(20):
+        below = _below(pid)
+        if not below:
+            return
+        for child in below:
+            try:
+                posix.kill(child, _signal.SIGKILL)
+            except OSError:
+                continue
+        if pid == posix.getpid():
+            try:
+                while posix.waitpid(-1, posix.WNOHANG)[0]:
+                    continue
+            except OSError:
+                return
+
+
+def _below(pid: int) -> list[int]:
+    found: list[int] = []
+    pending = [pid]
+    while pending and len(found) < 4096:
+        parent = pending.pop()
+        try:
+            fd = posix.open(f"/proc/{parent}/task/{parent}/children", posix.O_RDONLY | posix.O_CLOEXEC)
+        except OSError:
+            continue
+        try:
+            children = [int(word) for word in slurp(fd).split() if not _zombie(int(word))]
+        except OSError:
+            children = []
+        finally:
+            posix.close(fd)
+        found += children
+        pending += children
+    return found
+
+
+def _zombie(pid: int) -> bool:
+    try:
+        fd = posix.open(f"/proc/{pid}/stat", posix.O_RDONLY | posix.O_CLOEXEC)
+    except OSError:
+        return True
+    try:
+        return slurp(fd).rpartition(b")")[2].split()[0] == b"Z"
+    except OSError:
+        return True
+    finally:
+        posix.close(fd)
+
+
+_subreaper = False
+_STARTS = frozenset(("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "os.exec"))
+
+
+def _become_subreaper(event: str, arguments: tuple[object, ...]) -> None:
+    """Just before a module starts its first process: make its orphans ours, so that a daemon cannot get away.
+
+    Paid (an import of ctypes) only by modules that start programs. Linux; elsewhere the process group is killed.
+    """
+    global _subreaper  # noqa: PLW0603  one process, one flag: the audit hook has no other memory
+    if _subreaper or event not in _STARTS:
+        return
+    _subreaper = True
+    if sys.platform == "linux":
+        import ctypes
+
+        set_child_subreaper = 36
+        ctypes.CDLL(None).prctl(set_child_subreaper, 1, 0, 0, 0)
