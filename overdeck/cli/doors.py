@@ -28,6 +28,4 @@ def od_incidents() -> None:
 
 def door(help_text: str) -> typer.Typer:
     """A Typer application with the habits of all three: help on no arguments, no completion installer."""
-    return typer.Typer(
-        help=help_text, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
-    )
+    return typer.Typer(help=help_text, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)

@@ -42,9 +42,7 @@ class Output:
         if not self.as_json:
             sys.stderr.write(f"warning: {text}\n")
 
-    def table(
-        self, columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()
-    ) -> None:
+    def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
         """A table: rich on a terminal, aligned plain text in a pipe. ``right`` names right-aligned columns."""
         if self.as_json:
             return
@@ -86,9 +84,7 @@ def envelope(
             "schema": f"overdeck.{command}/1",
             "ok": error is None if ok is None else ok,
             "data": data,
-            "error": None
-            if error is None
-            else {"code": error.code, "message": error.message, "hint": error.hint},
+            "error": None if error is None else {"code": error.code, "message": error.message, "hint": error.hint},
             "warnings": list(warnings),
         },
         ensure_ascii=False,
@@ -137,6 +133,8 @@ def run(app: typer.Typer, program: str) -> None:
         code = ExitCode.INTERRUPTED
     except (typer.TyperException, OverdeckError) as error:
         code = error.exit_code
+        if not str(error) and not as_json:
+            raise SystemExit(ExitCode.USAGE) from None  # no arguments: the help is printed already
         shown = (
             error
             if isinstance(error, OverdeckError)

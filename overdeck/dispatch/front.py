@@ -17,6 +17,7 @@ from overdeck.dispatch.plan import Module, Plan, PlanError, parse, read_plan, st
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from overdeck.dispatch.payload import Payload
@@ -158,7 +159,7 @@ def _answer(front: _Front) -> None:
         survivors = [m for m in others if m.literals_in_payload or _may_act(m, call.text, text)]
         front.survivors = [*rewriters, *survivors]
     final = given if changed is None else changed
-    outcomes += runner.run(survivors, lambda m: _call(m, plan, top, final), end)
+    outcomes += runner.run(survivors, _caller(plan, top, final), end)
     position = {m.id: index for index, m in enumerate(plan.modules)}
     outcomes.sort(key=lambda outcome: position[outcome.id])
     merged = merge.merge(event, outcomes, changed, f"{plan.state}/overflow")
@@ -182,17 +183,22 @@ def _may_act(m: Module, text: str, tool_input: str) -> bool:
     return payload.may_contain(text if m.literals_in_payload else tool_input, m.literals)
 
 
-def _call(m: Module, plan: Plan, top: dict[str, Any], tool_input: dict[str, Any]) -> Call:
-    return Call(
-        client=plan.client,
-        event=plan.event,
-        tool=str(top.get("tool_name", "")),
-        input=tool_input,
-        payload={**top, "tool_input": tool_input} if "tool_input" in top else top,
-        subagent="agent_id" in top,
-        config=m.config,
-        state=f"{plan.state}/modules/{m.id}",
-    )
+def _caller(plan: Plan, top: dict[str, Any], tool_input: dict[str, Any]) -> Callable[[Module], Call]:
+    """What makes the Call of a module, in the module's own process."""
+
+    def call(m: Module) -> Call:
+        return Call(
+            client=plan.client,
+            event=plan.event,
+            tool=str(top.get("tool_name", "")),
+            input=tool_input,
+            payload={**top, "tool_input": tool_input} if "tool_input" in top else top,
+            subagent="agent_id" in top,
+            config=m.config,
+            state=f"{plan.state}/modules/{m.id}",
+        )
+
+    return call
 
 
 def _rewrite(
@@ -204,7 +210,7 @@ def _rewrite(
     changed_keys: dict[str, str] = {}
     for m in rewriters:
         before = current
-        outcome = runner.run([m], lambda m, given=before: _call(m, plan, top, given), end)[0]
+        outcome = runner.run([m], _caller(plan, top, before), end)[0]
         outcomes.append(outcome)
         if outcome.kind != "rewrite" or outcome.data is None:
             continue

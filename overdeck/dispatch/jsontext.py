@@ -91,9 +91,10 @@ def dumps(value: object) -> str:
     if isinstance(value, int):
         return int.__repr__(value)
     if isinstance(value, float):
-        if value in (float("inf"), float("-inf")) or not value == value:
-            raise ValueError(f"{value} has no JSON form")
-        return float.__repr__(value)
+        text = float.__repr__(value)
+        if text in ("nan", "inf", "-inf"):
+            raise ValueError(f"{text} has no JSON form")
+        return text
     if isinstance(value, dict):
         return "{" + ",".join(f"{quote(str(key))}:{dumps(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):

@@ -275,7 +275,7 @@ def write_plan(recipe: Recipe, plan: Plan) -> str:
 
 
 def replace(path: str, content: bytes) -> None:
-    """Atomic write, owner only: temporary file beside it, fsync, rename. Raises OSError and leaves the old file."""
+    """Atomic write, owner only: temporary file beside it, fsync, rename. Raises OSError; the old file stays."""
     temporary = f"{path}.{posix.getpid()}.tmp"
     fd = posix.open(
         temporary, posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_CLOEXEC | posix.O_NOFOLLOW, 0o600

@@ -1,0 +1,92 @@
+"""One module by its id, as data; one payload from a file."""
+
+import difflib
+import json
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from overdeck.authoring.fleet import load_fleet, recipe_for
+from overdeck.authoring.matrix import read_cases
+from overdeck.dispatch.clients import CLAUDE_EVENTS
+from overdeck.dispatch.manifest import Manifest
+from overdeck.errors import not_found, usage
+from overdeck.paths import Places
+
+
+class Found(NamedTuple):
+    """A module and whether it is on."""
+
+    manifest: Manifest
+    on: bool
+
+
+class GivenPayload(NamedTuple):
+    """A payload as the client would send it, and the event it names."""
+
+    raw: bytes
+    event: str
+
+
+def find(places: Places, module_id: str) -> Found:
+    """The module called ``module_id``, on or off; raises OverdeckError (3) with the nearest ids."""
+    fleet = load_fleet(recipe_for(places))
+    for manifest in fleet.found:
+        if manifest.id == module_id:
+            return Found(manifest, manifest in fleet.enabled)
+    for problem in fleet.problems:
+        if Path(problem.path).parent.name == module_id:
+            raise usage(f"the module {module_id} cannot be read: {problem}", hint=f"mend {problem.path}")
+    ids = [manifest.id for manifest in fleet.found]
+    near = difflib.get_close_matches(module_id, ids, n=3) or ids
+    raise not_found(
+        f"there is no module {module_id!r}; the nearest: {', '.join(near)}",
+        code="no-such-module",
+        hint="overdeck hooks list --all",
+        data={"candidates": near},
+    )
+
+
+def describe(manifest: Manifest, *, on: bool) -> dict[str, Any]:
+    """A module as JSON-able data; ``cases`` counts its matrix, 0 where it cannot be read."""
+    try:
+        cases = len(read_cases(manifest))
+    except ValueError:
+        cases = 0
+    return {
+        "id": manifest.id,
+        "summary": manifest.summary,
+        "pack": manifest.pack,
+        "class": manifest.cls,
+        "on": on,
+        "events": manifest.events,
+        "literals": manifest.literals,
+        "main_only": manifest.main_only,
+        "background": manifest.background,
+        "timeout_ms": manifest.timeout_ms,
+        "lifetime_days": manifest.lifetime_days or "never",
+        "config": manifest.config,
+        "folder": manifest.folder,
+        "cases": cases,
+    }
+
+
+def read_payload(path: Path) -> GivenPayload:
+    """Read a payload file (``-`` is stdin); raises OverdeckError where it is missing or names no event."""
+    if str(path) == "-":
+        raw = sys.stdin.buffer.read()
+    else:
+        try:
+            raw = path.read_bytes()
+        except OSError as error:
+            raise not_found(f"the payload {path} cannot be read: {error.strerror}", code="no-payload") from None
+    try:
+        event = json.loads(raw)["hook_event_name"]
+    except (ValueError, KeyError, TypeError):
+        event = ""
+    if event not in CLAUDE_EVENTS:
+        raise usage(
+            f"the payload {path} names no known event in hook_event_name",
+            hint="give one JSON object as the client sends it, with hook_event_name and tool_name",
+        )
+    return GivenPayload(raw, event)

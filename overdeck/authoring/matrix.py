@@ -1,0 +1,210 @@
+"""A module's matrix: must-act and must-not-act cases, each run through the real front, twice.
+
+Once with the prefilter and once around it; the answers must be the same bytes, because a prefilter may only
+skip what the module would also have allowed. This is also a gate's canary.
+"""
+
+import json
+import os
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from overdeck.authoring.fleet import entry_path, interpreter
+from overdeck.dispatch import manifest as manifests
+from overdeck.dispatch.manifest import Fleet, Manifest, Recipe
+
+EXPECTATIONS = ("none", "deny", "ask", "allow", "defer", "advise", "tell", "rewrite", "keep_going", "stop")
+DEADLINE_S = 20.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the front said to one payload. ``ends`` is module id → none, fire, error or timeout (calls line)."""
+
+    kinds: tuple[str, ...]
+    text: str
+    stdout: str
+    ends: dict[str, str]
+    us: int
+
+
+@dataclass(frozen=True)
+class MatrixResult:
+    """One module's matrix: how many cases ran, and what was wrong with those that failed."""
+
+    module: str
+    cases: int
+    failures: list[str] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """A matrix without a case proves nothing, so it is not ok."""
+        return self.cases > 0 and not self.failures
+
+
+@dataclass(frozen=True)
+class Case:
+    """One line of matrix.jsonl. ``config`` overlays the module's own for this case."""
+
+    name: str
+    payload: dict[str, Any]
+    expect: str
+    contains: str
+    config: dict[str, Any]
+
+
+def read_cases(manifest: Manifest) -> list[Case]:
+    """The cases of a module's matrix.jsonl; raises ValueError naming the line for anything that is not one."""
+    path = Path(manifest.folder, "matrix.jsonl")
+    if not path.is_file():
+        raise ValueError(f"{path} is missing: a module without a matrix cannot be trusted")
+    cases = []
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            raw = json.loads(line)
+            case = Case(raw["name"], raw["payload"], raw["expect"], raw.get("contains", ""), raw.get("config", {}))
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{path}:{number}: {type(error).__name__}: {error}") from None
+        if case.expect not in EXPECTATIONS:
+            raise ValueError(f"{path}:{number}: expect must be one of {', '.join(EXPECTATIONS)}")
+        unknown = sorted(set(case.config) - set(manifest.config))
+        if unknown:
+            raise ValueError(f"{path}:{number}: the module has no config key {unknown[0]!r}")
+        cases.append(case)
+    return cases
+
+
+def run_matrix(manifest: Manifest, *, python: str | None = None) -> MatrixResult:
+    """Run every case with the prefilter and around it. Never raises for what the module does."""
+    try:
+        cases = read_cases(manifest)
+    except ValueError as error:
+        return MatrixResult(manifest.id, 0, [str(error)])
+    failures = []
+    for case in cases:
+        with_prefilter = ask_front(manifest, case.payload, config=case.config, python=python)
+        around = ask_front(manifest, case.payload, config=case.config, python=python, prefilter=False)
+        failures += [f"{case.name}: {problem}" for problem in _problems(case, with_prefilter, around, manifest.id)]
+    if cases and manifest.cls == "gate":
+        expected = {case.expect for case in cases}
+        if "none" not in expected or not expected - {"none"}:
+            failures.append("a gate's matrix needs a case it must act on and one it must not")
+    return MatrixResult(manifest.id, len(cases), failures)
+
+
+def ask_front(
+    manifest: Manifest,
+    payload: dict[str, Any] | bytes,
+    *,
+    event: str = "",
+    config: dict[str, Any] | None = None,
+    prefilter: bool = True,
+    python: str | None = None,
+) -> Answer:
+    """One payload through the real front, with a plan that holds this module alone, in a throwaway state."""
+    raw = payload if isinstance(payload, bytes) else json.dumps(payload, ensure_ascii=False).encode()
+    event = event or (str(payload.get("hook_event_name", "")) if isinstance(payload, dict) else "")
+    with tempfile.TemporaryDirectory(prefix="overdeck-matrix-") as scratch:
+        plans = Path(scratch, "state", "plans", "claude")
+        plans.mkdir(parents=True, mode=0o700)
+        recipe = _recipe(scratch, plans, python or str(interpreter()))
+        plan = manifests.compile_plan(recipe, _only(manifest), event)
+        plan.sources = []
+        for module in plan.modules:
+            module.config = {**module.config, **(config or {})}
+            if not prefilter:
+                module.literals = []
+        (plans / f"{event}.plan").write_bytes(plan.encode())
+        (plans / f"{event}.plan").chmod(0o600)
+        done = subprocess.run(
+            [recipe.python, "-I", "-S", recipe.entry, event, "--plan", str(plans)],
+            input=raw,
+            capture_output=True,
+            env={"HOME": scratch, "PATH": os.defpath, "LANG": "C.UTF-8"},
+            timeout=DEADLINE_S,
+            check=False,
+        )
+        log = Path(recipe.calls)
+        line = json.loads(log.read_text("utf-8").splitlines()[-1]) if log.is_file() else {}
+    stdout = done.stdout.decode("utf-8", "replace")
+    kinds, text = decode(stdout)
+    if done.returncode or done.stderr:
+        kinds, text = ("broken",), f"exit {done.returncode}: {done.stderr.decode('utf-8', 'replace')[-500:]}"
+    ends = {name: ran["end"] for name, ran in line.get("ran", {}).items()}
+    return Answer(kinds, text, stdout, ends, int(line.get("us", 0)))
+
+
+def decode(stdout: str) -> tuple[tuple[str, ...], str]:
+    """Claude Code's answer as the verdict kinds it carries, and all its text."""
+    if not stdout:
+        return (), ""
+    answer = json.loads(stdout)
+    specific = answer.get("hookSpecificOutput", {})
+    kinds = []
+    texts = [answer.get("reason", ""), answer.get("systemMessage", ""), answer.get("stopReason", "")]
+    if "permissionDecision" in specific:
+        kinds.append(specific["permissionDecision"])
+        texts.append(specific.get("permissionDecisionReason", ""))
+    if "decision" in specific:
+        kinds.append(specific["decision"]["behavior"])
+        texts.append(specific["decision"].get("message", ""))
+    if answer.get("decision") == "block":
+        kinds.append("keep_going" if specific.get("hookEventName", "").endswith("Stop") else "deny")
+    if "updatedInput" in specific:
+        kinds.append("rewrite")
+        texts.append(json.dumps(specific["updatedInput"], ensure_ascii=False))
+    if "additionalContext" in specific:
+        kinds.append("advise")
+        texts.append(specific["additionalContext"])
+    if "systemMessage" in answer:
+        kinds.append("tell")
+    if answer.get("continue") is False:
+        kinds.append("stop")
+    return tuple(kinds), "\n".join(text for text in texts if text)
+
+
+def _problems(case: Case, with_prefilter: Answer, around: Answer, module: str) -> list[str]:
+    problems = []
+    if with_prefilter.stdout != around.stdout:
+        problems.append(
+            f"the prefilter changes the answer: {with_prefilter.kinds or 'none'} with it, "
+            f"{around.kinds or 'none'} around it"
+        )
+    if around.ends.get(module) in ("error", "timeout"):
+        return [*problems, f"the module failed: {around.text or around.ends[module]}"]
+    kinds = around.kinds
+    if case.expect == "none":
+        if kinds:
+            problems.append(f"expected silence, got {', '.join(kinds)}: {around.text[:200]}")
+    elif case.expect not in kinds:
+        problems.append(f"expected {case.expect}, got {', '.join(kinds) or 'none'}: {around.text[:200]}")
+    elif case.contains not in around.text:
+        problems.append(f"expected {case.contains!r} in: {around.text[:200]}")
+    return problems
+
+
+def _only(manifest: Manifest) -> Fleet:
+    fleet = Fleet()
+    fleet.enabled = [manifest]
+    return fleet
+
+
+def _recipe(scratch: str, plans: Path, python: str) -> Recipe:
+    state = f"{scratch}/state"
+    return Recipe(
+        client="claude",
+        plans=str(plans),
+        python=python,
+        entry=str(entry_path()),
+        state=state,
+        config=f"{scratch}/config.toml",
+        shipped=f"{scratch}/none",
+        user=f"{scratch}/none",
+        fires=f"{state}/hook-fires.jsonl",
+        calls=f"{state}/hook-calls.jsonl",
+    )

@@ -1,0 +1,163 @@
+"""``overdeck audit``: what the hooks cost, and which are broken."""
+
+import json
+import os
+import shlex
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from overdeck.cli.output import JsonOption, Output, verb
+from overdeck.errors import ExitCode, not_found, usage
+from overdeck.paths import Places
+
+if TYPE_CHECKING:
+    from overdeck.wiring.audit import AuditReport
+    from overdeck.wiring.measure import Job, Measured
+    from overdeck.wiring.settings import Settings
+
+
+class FailOn(StrEnum):
+    """The weight of finding that makes the command exit 1."""
+
+    error = "error"
+    warning = "warning"
+
+
+def audit(
+    settings: Annotated[
+        list[Path] | None,
+        typer.Option("--settings", help="A settings file, or a plugin's hooks.json; may be repeated."),
+    ] = None,
+    measure: Annotated[
+        bool, typer.Option("--measure", help="Run the hooks for real, in a throwaway HOME.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Agree to running the hooks that --measure lists.")] = False,
+    allow_network: Annotated[
+        bool, typer.Option("--allow-network", help="Measure even if the hooks keep the network.")
+    ] = False,
+    payload: Annotated[
+        Path | None, typer.Option("--payload", help="With --measure: the payload of the event it names.")
+    ] = None,
+    fail_on: Annotated[
+        FailOn | None, typer.Option("--fail-on", help="Exit 1 at such a finding or a worse one.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what your hooks cost per call, and what is wrong with them. Reads settings files; changes nothing."""
+    with verb("audit", as_json) as out:
+        from overdeck.wiring.audit import audit as judge
+        from overdeck.wiring.settings import read_settings
+        from overdeck.wiring.sources import claude_files
+
+        places = Places.from_environment()
+        files = [read_settings(path) for path in settings] if settings else claude_files(places, Path.cwd())
+        measured = _measure(files, out, yes, allow_network, payload) if measure else None
+        report = judge(files, home=places.home, user_dir=places.claude_dir.absolute(), measured=measured)
+        out.data = report.as_data()
+        if not files:
+            out.warn("no settings file of Claude Code here: try --settings FILE")
+        else:
+            _show(report, out)
+        if fail_on and report.worst() in {"error", fail_on.value}:
+            out.exit_code = ExitCode.FINDINGS
+
+
+def _measure(
+    files: list["Settings"], out: Output, yes: bool, allow_network: bool, payload: Path | None
+) -> dict[tuple[str, str], "Measured"]:
+    from overdeck.wiring.audit import jobs
+    from overdeck.wiring.measure import measure
+
+    given = _payload(payload)
+    disabled = any(file.data.get("disableAllHooks") is True for file in files)
+    runnable = [] if disabled else [job for job in jobs(files) if _commands(job)]
+    if not yes:
+        again = "overdeck audit " + "".join(f"--settings {shlex.quote(str(f.path))} " for f in files)
+        listed = sorted({command for job in runnable for command in _commands(job)})
+        raise usage(
+            f"--measure would run these {len(listed)} hooks of yours, {len(runnable)} events of them:\n  "
+            + "\n  ".join(listed),
+            hint=again + "--measure --yes" + (" --allow-network" if allow_network else ""),
+            code="needs-yes",
+        )
+    out.note(f"running the hooks of {len(runnable)} events, each event four times")
+    return measure(runnable, files, environ=os.environ, payload=given, allow_network=allow_network)
+
+
+def _commands(job: "Job") -> list[str]:
+    return [
+        shlex.join([handler.command, *handler.args]) if handler.args is not None else handler.command
+        for handler in job.handlers
+        if handler.starts_process and not handler.dropped
+    ]
+
+
+def _payload(path: Path | None) -> dict[str, Any] | None:
+    if path is None:
+        return None
+    try:
+        content = json.loads(path.read_bytes())
+    except OSError as error:
+        raise not_found(f"the payload {path} cannot be read: {error.strerror}", hint="check --payload") from None
+    except ValueError:
+        content = None
+    if not isinstance(content, dict) or not isinstance(content.get("hook_event_name"), str):
+        raise usage(
+            f"the payload {path} is no JSON object with a hook_event_name",
+            hint="give a payload as a client writes it to a hook",
+        )
+    return content
+
+
+def _show(report: "AuditReport", out: Output) -> None:
+    for file in report.files:
+        dropped = ": DROPPED by the client, none of them runs" if file.dropped else ""
+        out.line(f"{file.path}: {len(file.all_handlers)} handlers{dropped}")
+    out.line(f"{report.handlers} handlers, {report.commands} different commands")
+    if report.disabled:
+        out.line("disableAllHooks is on: nothing runs, so nothing costs")
+    out.line()
+    columns = ("", "handlers", "starts", "wall ms", "CPU ms", "worst stall", "sum of timeouts", "source")
+    rows = [_row(name, cost) for name, cost in report.moments.items()]
+    rows += [
+        _row(f"  {event} {tool}".removesuffix(" *"), cost)
+        for event, tools in report.events.items()
+        for tool, cost in tools.items()
+        if cost.handlers
+    ]
+    out.table(columns, rows, right=columns[1:-1])
+    out.line()
+    for name, cost in report.dispatcher.items():
+        today = report.moments[name]
+        if today.starts > cost.starts:
+            out.line(
+                f"{name}: {today.starts} starts and {today.cpu_ms:g} CPU ms today ({today.source}); as modules of the "
+                f"dispatcher {cost.starts} and about {cost.cpu_ms:g} where one acts (model)"
+            )
+    out.line()
+    for finding in report.findings:
+        out.line(f"{finding.severity}  {finding.rule}  {finding.file}#{finding.pointer}")
+        out.line(f"    {finding.why}")
+        out.line(f"    fix: {finding.fix}")
+    errors = sum(finding.severity == "error" for finding in report.findings)
+    out.line(f"{errors} errors, {len(report.findings) - errors} warnings")
+
+
+def _row(name: str, cost: Any) -> tuple[str, ...]:
+    return (
+        name,
+        str(cost.handlers),
+        str(cost.starts),
+        f"{cost.wall_ms:g}",
+        f"{cost.cpu_ms:g}",
+        _duration(cost.worst_stall_s),
+        _duration(cost.sum_of_timeouts_s),
+        cost.source if cost.handlers else "",
+    )
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:g} s" if seconds < 120 else f"{seconds / 60:.0f} min"

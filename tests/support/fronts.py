@@ -1,0 +1,151 @@
+"""A throwaway fleet: modules written by a test, plans compiled from them, payloads sent through the real front."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from overdeck.authoring.fleet import entry_path, interpreter
+from overdeck.dispatch import manifest as manifests
+from overdeck.dispatch.manifest import Recipe
+
+PAYLOADS = Path(__file__).resolve().parent.parent / "payloads"
+
+
+def recorded(name: str) -> dict[str, Any]:
+    """A payload recorded from a real client: ``recorded("claude-code/PreToolUse.Bash")``."""
+    return json.loads((PAYLOADS / f"{name}.json").read_text("utf-8"))
+
+
+def bash(command: str, **extra: Any) -> dict[str, Any]:
+    """A recorded PreToolUse payload of Bash with another command."""
+    payload = recorded("claude-code/PreToolUse.Bash")
+    payload["tool_input"] = {"command": command, "description": "d"}
+    return {**payload, **extra}
+
+
+@dataclass
+class Reply:
+    """What one run of the front did."""
+
+    code: int
+    stdout: str
+    stderr: str
+    answer: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def specific(self) -> dict[str, Any]:
+        return self.answer.get("hookSpecificOutput", {})
+
+    @property
+    def decision(self) -> str:
+        return self.specific.get("permissionDecision", "")
+
+    @property
+    def reason(self) -> str:
+        return self.specific.get("permissionDecisionReason", "") or self.answer.get("reason", "")
+
+    @property
+    def context(self) -> str:
+        return self.specific.get("additionalContext", "")
+
+
+class Front:
+    """One user's modules and plans below ``root``, and the front that reads them."""
+
+    def __init__(self, root: Path, *, total_deadline_ms: int = 8000) -> None:
+        self.root = root
+        self.modules = root / "modules"
+        self.user = root / "user-modules"
+        self.state = root / "state"
+        self.plans = self.state / "plans" / "claude"
+        self.config = root / "config.toml"
+        for folder in (self.modules, self.user, self.plans):
+            folder.mkdir(parents=True, mode=0o700)
+        self.recipe = Recipe(
+            client="claude",
+            plans=str(self.plans),
+            python=str(interpreter()),
+            entry=str(entry_path()),
+            state=str(self.state),
+            config=str(self.config),
+            shipped=str(self.modules),
+            user=str(self.user),
+            fires=str(self.state / "hook-fires.jsonl"),
+            calls=str(self.state / "hook-calls.jsonl"),
+            total_deadline_ms=total_deadline_ms,
+        )
+
+    def module(
+        self, id: str, body: str, *, cls: str = "gate", events: dict[str, str] | None = None, toml: str = ""
+    ) -> Path:
+        """Write a module; ``body`` is the body of ``evaluate``."""
+        folder = self.modules / id
+        folder.mkdir(exist_ok=True)
+        lines = "\n".join("    " + line for line in body.splitlines())
+        (folder / "module.py").write_text(
+            "from overdeck.dispatch.module import *\n"
+            "from overdeck.dispatch.module import advise, allow, ask, defer, deny, keep_going, rewrite, stop, tell\n"
+            f"def evaluate(call):\n{lines}\n"
+        )
+        table = "\n".join(f'{event} = "{matcher}"' for event, matcher in (events or {"PreToolUse": "Bash"}).items())
+        (folder / "module.toml").write_text(
+            f'id = "{id}"\npack = "guards"\nclass = "{cls}"\n{toml}\n[events]\n{table}\n'
+        )
+        return folder
+
+    def install(self) -> None:
+        """Write recipe and plans, as ``overdeck install`` does."""
+        manifests.replace(f"{self.recipe.plans}/{manifests.RECIPE}", self.recipe.encode())
+        fleet = manifests.load(self.recipe)
+        for event in {event for module in fleet.enabled for event in module.events}:
+            manifests.write_plan(self.recipe, manifests.compile_plan(self.recipe, fleet, event))
+
+    def argv(self, event: str) -> list[str]:
+        return [self.recipe.python, "-I", "-S", self.recipe.entry, event, "--plan", self.recipe.plans]
+
+    def call(
+        self, payload: dict[str, Any] | bytes, event: str = "", *, env: dict[str, str] | None = None, **run: Any
+    ) -> Reply:
+        """Send one payload as the client would; the environment is built up from nothing."""
+        raw = payload if isinstance(payload, bytes) else json.dumps(payload, ensure_ascii=False).encode()
+        event = event or str(payload["hook_event_name"])  # type: ignore[index,call-overload]
+        done = subprocess.run(
+            self.argv(event),
+            input=raw,
+            capture_output=True,
+            env={"PATH": os.defpath, "HOME": str(self.root), **(env or {})},
+            timeout=30,
+            check=False,
+            **run,
+        )
+        return reply(done.returncode, done.stdout, done.stderr)
+
+    def fires(self) -> list[dict[str, Any]]:
+        return _lines(self.state / "hook-fires.jsonl")
+
+    def calls(self) -> list[dict[str, Any]]:
+        return _lines(self.state / "hook-calls.jsonl")
+
+    def errors(self, module: str) -> list[dict[str, Any]]:
+        return _lines(self.state / "errors" / f"{module}.jsonl")
+
+
+def reply(code: int, stdout: bytes, stderr: bytes) -> Reply:
+    """Parse an answer; stdout must be one JSON object on one line, or nothing."""
+    text = stdout.decode()
+    assert not text or (text.endswith("\n") and text.count("\n") == 1), text
+    answer = json.loads(text) if text else {}
+    assert isinstance(answer, dict)
+    return Reply(code, text, stderr.decode(), answer)
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+
+
+def python() -> str:
+    return sys.executable

@@ -1,0 +1,86 @@
+"""A throwaway HOME and the installed commands, run as a user would: built-up environment, real processes."""
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import overdeck
+
+_DOORS = {"overdeck": "overdeck", "hookbench": "hookbench", "od-incidents": "od_incidents"}
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One finished command."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def data(self) -> Any:
+        """``data`` of the JSON envelope, after checking the envelope itself."""
+        document = self.document
+        assert document["schema"].startswith("overdeck.") and document["schema"].endswith("/1")
+        assert set(document) == {"schema", "ok", "data", "error", "warnings"}
+        return document["data"]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return json.loads(self.out)
+
+
+class Home:
+    """A home directory with nothing in it but what a test puts there."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        root.mkdir(exist_ok=True)
+
+    @property
+    def state(self) -> Path:
+        return self.root / ".local" / "state" / "overdeck"
+
+    @property
+    def settings(self) -> Path:
+        return self.root / ".claude" / "settings.json"
+
+    def environment(self, **extra: str) -> dict[str, str]:
+        env = {"PATH": f"/usr/local/bin{os.pathsep}{os.defpath}", "HOME": str(self.root), "LANG": "C.UTF-8"}
+        package = Path(overdeck.__file__).parent.parent
+        if not script("overdeck").exists():
+            env["PYTHONPATH"] = str(package)
+        return {**env, **extra}
+
+    def run(
+        self, command: str, *args: str, cwd: Path | None = None, stdin: str = "", env: dict[str, str] | None = None
+    ) -> Ran:
+        """Run an installed command; where it is not installed (a source tree), its entry point."""
+        done = subprocess.run(
+            [*argv(command), *args],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            cwd=cwd or self.root,
+            env=self.environment(**(env or {})),
+            timeout=100,
+            check=False,
+        )
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def script(command: str) -> Path:
+    """Where an installed command is."""
+    return Path(sysconfig.get_path("scripts"), command)
+
+
+def argv(command: str) -> list[str]:
+    if script(command).exists():
+        return [str(script(command))]
+    door = _DOORS[command]
+    return [sys.executable, "-c", f"from overdeck.cli.doors import {door}; {door}()"]
