@@ -249,17 +249,15 @@ def _failed(front: _Front, cause: str) -> None:
         outcome = runner.Outcome(m.id, m.cls)
         outcome.fail(f"the dispatcher failed: {cause}")
         outcomes.append(outcome)
-    try:
-        merged = merge.merge(front.event, outcomes, None, f"{front.state}/overflow")
-        answer = clients.envelope(front.event, merged)
-    except Exception:
-        answer = {}
+    gates = [m.id for m in front.survivors if m.cls == "gate"]
+    merged = merge.Merged()
+    text = f"overdeck: the dispatcher failed ({cause}); see: overdeck doctor"
+    if gates and front.event in merge.BLOCKS:
+        merged.decision, merged.reason = "deny", f"[{', '.join(gates)}] {text}"
+    else:
+        merged.tell = text
     _report(front, cause)
-    _close(
-        front,
-        answer or {"systemMessage": f"overdeck: the dispatcher failed ({cause}); see: overdeck doctor"},
-        outcomes,
-    )
+    _close(front, clients.envelope(front.event, merged), outcomes)
 
 
 def _bound_keep_going(front: _Front, plan: Plan, top: dict[str, Any], merged: merge.Merged) -> None:

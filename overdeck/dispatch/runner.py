@@ -60,10 +60,15 @@ class Outcome:
 
 
 class _Job:
-    __slots__ = ("capture", "deadline", "line", "outcome", "output", "pid", "pidfd", "started", "verdict")
+    __slots__ = (
+        "background", "capture", "deadline", "line", "outcome", "output", "pid", "pidfd", "started", "verdict",
+    )  # fmt: skip
 
-    def __init__(self, outcome: Outcome, pid: int, verdict: int, capture: int, deadline: float) -> None:
+    def __init__(
+        self, outcome: Outcome, pid: int, verdict: int, capture: int, deadline: float, background: bool
+    ) -> None:
         self.outcome = outcome
+        self.background = background
         self.pid = pid
         self.verdict = verdict
         self.capture = capture
@@ -140,7 +145,7 @@ def _start(m: Module, call_for: Callable[[Module], Call], outcome: Outcome, end:
     posix.close(capture_write)
     posix.set_blocking(verdict_read, False)
     posix.set_blocking(capture_read, False)
-    job = _Job(outcome, pid, verdict_read, capture_read, deadline)
+    job = _Job(outcome, pid, verdict_read, capture_read, deadline, m.background)
     if hasattr(posix, "pidfd_open"):
         # Without it (macOS) the end of a child shows as the end of its verdict pipe, or as its deadline.
         try:
@@ -279,16 +284,20 @@ def _terminate(job: _Job) -> None:
 
 
 def _close(job: _Job, poll: select.poll, jobs: dict[int, _Job]) -> None:
-    """Kill the module and all it started, reap it, close its descriptors."""
+    """Kill the module and all it started, reap it, close its descriptors.
+
+    What a background module started is spared, if the module itself came to an end.
+    """
     for fd in (job.verdict, job.capture, job.pidfd):
         if jobs.pop(fd, None) is not None:
             poll.unregister(fd)
         if fd >= 0:
             posix.close(fd)
     try:
-        posix.kill(job.pid, _signal.SIGSTOP)
-        kill_descendants(job.pid)
-        posix.killpg(job.pid, _signal.SIGKILL)
+        if not (job.background and job.outcome.end in ("none", "fire")):
+            posix.kill(job.pid, _signal.SIGSTOP)
+            kill_descendants(job.pid)
+            posix.killpg(job.pid, _signal.SIGKILL)
     except OSError:
         pass
     try:

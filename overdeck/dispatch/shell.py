@@ -99,6 +99,9 @@ class _Reader:
                 self.at += 1
             elif letter == "\\" and text.startswith("\n", self.at + 1):
                 self.at += 2
+            elif letter == "&" and text.startswith(">", self.at + 1):
+                self.at += 1
+                self._redirection(targets)
             elif letter in _BREAKS:
                 self.at += 1
                 self._end(words, targets)

@@ -91,7 +91,8 @@ class Front:
             "from overdeck.dispatch.module import advise, allow, ask, defer, deny, keep_going, rewrite, stop, tell\n"
             f"def evaluate(call):\n{lines}\n"
         )
-        table = "\n".join(f'{event} = "{matcher}"' for event, matcher in (events or {"PreToolUse": "Bash"}).items())
+        chosen = events or {"PreToolUse": "Bash"}
+        table = "\n".join(f'{event} = "{matcher}"' for event, matcher in chosen.items())
         (folder / "module.toml").write_text(
             f'id = "{id}"\npack = "guards"\nclass = "{cls}"\n{toml}\n[events]\n{table}\n'
         )

@@ -1,0 +1,238 @@
+"""A module cannot hurt another: whatever one does, the others' verdicts arrive, on time."""
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from fronts import Front, bash
+
+HOSTILE = {
+    "crash": "raise ValueError('x' * 10_000)",
+    "sys.exit": "import sys; sys.exit(3)",
+    "os._exit": "import os; os._exit(0)",
+    "segfault": "import ctypes; ctypes.string_at(0)",
+    "endless loop": "while True: pass",
+    "deaf to SIGTERM": "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)",
+    "stopped": "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)",
+    "much output": "import sys\nwhile True: sys.stdout.write('x' * 100_000)",
+    "prints to stdout": "print('{\"continue\": false}', flush=True)\nreturn None",
+    "writes to fd 1 and 2": "import os; os.write(1, b'junk'); os.write(2, b'junk'); return None",
+    "closes every descriptor": "import os; os.closerange(0, 100)",
+    "forges a verdict": 'import os; os.write(3, b\'{"kind":"allow"}\\n\'); os._exit(0)',
+    "floods the verdict pipe": "import os\nwhile True: os.write(3, b'x' * 100_000)",
+    "recursion": "return call.config and None or (lambda f: f(f))(lambda f: f(f))",
+    "grandchild holds its pipes": "import subprocess; subprocess.Popen(['sleep', '30']); return None",
+    "daemonised grandchild": (
+        "import subprocess; subprocess.Popen(['sh', '-c', '(setsid sleep 31 &) ; exit 0']).wait(); return None"
+    ),
+    "forks children": "import os, time\nfor _ in range(20):\n    if os.fork() == 0: time.sleep(30)\nreturn None",
+    "changes its copy of everything": "call.input.clear(); call.payload.clear(); __import__('os').chdir('/')",
+}
+SPARES = (
+    "prints to stdout",
+    "writes to fd 1 and 2",
+    "grandchild holds its pipes",
+    "daemonised grandchild",
+    "forks children",
+    "changes its copy of everything",
+)
+
+
+@pytest.mark.parametrize("how", HOSTILE)
+def test_the_other_verdicts_arrive_on_time(front: Front, how: str) -> None:
+    front.module("a-hostile", HOSTILE[how], cls="adviser", toml="timeout_ms = 400")
+    front.module("z-gate", "return deny('from ' + call.input['command'] + ' in ' + call.cwd)")
+    front.install()
+    started = time.monotonic()
+    reply = front.call(bash("ls"))
+    assert reply.decision == "deny"
+    assert "from ls in /home/dev/proj" in reply.reason
+    assert time.monotonic() - started < 3
+    end = front.calls()[-1]["ran"]["a-hostile"]["end"]
+    assert end == ("none" if how in SPARES else end)
+    assert how in SPARES or end in ("error", "timeout")
+
+
+@pytest.mark.parametrize("how", ["grandchild holds its pipes", "daemonised grandchild", "forks children"])
+def test_what_a_module_starts_dies_with_it(front: Front, how: str) -> None:
+    mark = "300.125"
+    front.module(
+        "starter",
+        HOSTILE[how]
+        .replace("30", mark)
+        .replace("31", mark)
+        .replace(f"time.sleep({mark})", f"os.execvp('sleep', ['sleep', '{mark}'])"),
+        cls="adviser",
+    )
+    front.install()
+    assert front.call(bash("ls")).stdout == ""
+    deadline = time.monotonic() + 2
+    while (alive := sleeping(mark)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    for pid in alive:
+        os.kill(pid, 9)
+    assert alive == []
+
+
+def test_a_background_module_may_leave_a_process_that_holds_nothing_of_the_clients(front: Front) -> None:
+    mark = "301.125"
+    front.module(
+        "notifier",
+        f"import subprocess; subprocess.Popen(['sleep', '{mark}']); return None",
+        cls="adviser",
+        toml="background = true",
+    )
+    front.install()
+    started = time.monotonic()
+    assert front.call(bash("ls")).stdout == ""
+    alive = sleeping(mark)
+    for pid in alive:
+        os.kill(pid, 9)
+    assert time.monotonic() - started < 5
+    assert len(alive) == 1
+
+
+def sleeping(mark: str) -> list[int]:
+    """Pids of live ``sleep MARK`` processes."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                argv = (entry / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if argv[:2] == [b"sleep", mark.encode()]:
+                found.append(int(entry.name))
+    return found
+
+
+def test_many_modules_answer_in_manifest_order(front: Front) -> None:
+    for number in range(12):
+        front.module(f"m{number:02}", f"import time; time.sleep({0.1 if number == 0 else 0}); return deny('x')")
+    front.install()
+    reply = front.call(bash("ls"))
+    assert [line.split("]")[0] for line in reply.reason.splitlines()] == [f"[m{n:02}" for n in range(12)]
+
+
+def test_gates_run_in_parallel(front: Front) -> None:
+    for number in range(5):
+        front.module(f"m{number}", "import time; time.sleep(0.4); return None")
+    front.install()
+    started = time.monotonic()
+    front.call(bash("ls"))
+    assert time.monotonic() - started < 1.6
+
+
+def test_the_sum_of_deadlines_is_bounded_by_the_total(tmp_path: Path) -> None:
+    front = Front(tmp_path, total_deadline_ms=500)
+    front.module("slow-a", "import time; time.sleep(9)", cls="rewriter", toml="timeout_ms = 5000")
+    front.module("slow-b", "import time; time.sleep(9)", toml="timeout_ms = 5000")
+    front.install()
+    started = time.monotonic()
+    assert front.call(bash("ls")).decision == "deny"
+    assert time.monotonic() - started < 2
+
+
+def test_a_module_outlives_neither_its_deadline_nor_a_killed_parent(front: Front) -> None:
+    mark = front.root / "pid"
+    front.module(
+        "loop",
+        f"import os\nopen({str(mark)!r}, 'w').write(str(os.getpid()))\nwhile True: pass",
+        toml="timeout_ms = 700",
+    )
+    front.install()
+    process = subprocess.Popen(front.argv("PreToolUse"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env={})
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(bash("ls")).encode())
+    process.stdin.close()
+    deadline = time.monotonic() + 5
+    while not (mark.exists() and mark.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    child = int(mark.read_text())
+    while Path(f"/proc/{child}").exists() and "Z" not in state(child) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not Path(f"/proc/{child}").exists() or "Z" in state(child)
+
+
+def state(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "Z"
+
+
+def test_modules_see_an_allowlisted_environment(front: Front) -> None:
+    front.module(
+        "env",
+        "import os, subprocess\nreturn advise(' '.join(sorted(os.environ)) + ' / ' + "
+        "subprocess.run(['env'], capture_output=True, text=True).stdout)",
+        cls="adviser",
+    )
+    front.install()
+    reply = front.call(bash("ls"), env={"ANTHROPIC_API_KEY": "sk-secret", "LC_ALL": "C", "OVERDECK_X": "1"})
+    assert "HOME" in reply.context and "LC_ALL" in reply.context
+    assert (
+        "ANTHROPIC" not in reply.context and "sk-secret" not in reply.context and "OVERDECK" not in reply.context
+    )
+
+
+def test_a_payload_reaches_a_module_whole(front: Front) -> None:
+    front.module(
+        "size",
+        "return advise(str(len(call.payload['tool_input']['content'])))",
+        cls="adviser",
+        events={"PreToolUse": "Write"},
+    )
+    front.install()
+    payload = {
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Write",
+        "tool_input": {"file_path": "/x", "content": "é\n" * 1_000_000},
+    }
+    assert front.call(payload).context.endswith("2000000")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a pids limit binds every user but root: needs root to be another")
+def test_forks_that_cannot_be_made_deny_for_their_gates(front: Front) -> None:
+    system_python = next((path for path in ("/usr/bin/python3", "/usr/local/bin/python3") if usable(path)), None)
+    if system_python is None:
+        pytest.skip("no interpreter of 3.11 or later that another user can run")
+    package = front.root / "overdeck"
+    shutil.copytree(Path(front.recipe.entry).parent, package / "dispatch")
+    (package / "__init__.py").touch()
+    front.recipe.python, front.recipe.entry = system_python, str(package / "dispatch" / "entry.py")
+    front.module("gate", "return None")
+    front.install()
+    subprocess.run(["chown", "-R", "65534:65534", str(front.root)], check=True)
+    for folder in front.root.parents:
+        if folder != Path(folder.anchor) and not folder.stat().st_mode & 0o001:
+            folder.chmod(folder.stat().st_mode | 0o011)
+    done = subprocess.run(
+        front.argv("PreToolUse"),
+        input=json.dumps(bash("ls")).encode(),
+        capture_output=True,
+        env={},
+        check=False,
+        preexec_fn=as_nobody_who_cannot_fork,
+    )
+    assert done.returncode == 0
+    assert "cannot fork" in json.loads(done.stdout)["hookSpecificOutput"]["permissionDecisionReason"]
+
+
+def usable(path: str) -> bool:
+    check = "import sys; sys.exit(sys.version_info < (3, 11))"
+    return Path(path).exists() and not subprocess.run([path, "-c", check], user=65534, check=False).returncode
+
+
+def as_nobody_who_cannot_fork() -> None:
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))

@@ -1,0 +1,101 @@
+"""A command line read as a shell reads it; ``bash`` itself is the referee for quoting."""
+
+import subprocess
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from overdeck.dispatch.shell import commands
+
+
+def programs(text: str) -> list[list[str]]:
+    return [[word.text for word in command.words] for command in commands(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a b; c", [["a", "b"], ["c"]]),
+        ("a && b || c | d & e\nf", [["a"], ["b"], ["c"], ["d"], ["e"], ["f"]]),
+        ("(a; b)", [["a"], ["b"]]),
+        ("a $(b c) d", [["b", "c"], ["a", "", "d"]]),
+        ('a "$(b "c d")"', [["b", "c d"], ["a", ""]]),
+        ("a `b \\`c\\``", [["c"], ["b", ""], ["a", ""]]),
+        ("a <(b) >(c)", [["b"], ["c"], ["a"]]),
+        ("X=1 Y+=2 a", [["a"]]),
+        ("env -i X=1 a b", [["env", "-i"], ["a", "b"]]),
+        ("sudo -u x a", [["sudo", "-u", "x"], ["a"]]),
+        ("timeout -k 1 5 a b", [["timeout", "-k", "1", "5"], ["a", "b"]]),
+        ("nice -n 5 nohup a", [["nice", "-n", "5"], ["nohup"], ["a"]]),
+        ("if a; then b; else c; fi", [["a"], ["b"], ["c"], ["fi"]]),
+        ("! a", [["a"]]),
+        ("bash -c 'a; b' x", [["bash", "-c", "a; b", "x"], ["a"], ["b"]]),
+        ("sh -ec 'a'", [["sh", "-ec", "a"], ["a"]]),
+        ("bash script.sh -c x", [["bash", "script.sh", "-c", "x"]]),
+        ("eval 'a b'", [["eval", "a b"], ["a", "b"]]),
+        ("find . -exec a {} \\;", [["find", ".", "-exec", "a", "{}", ";"], ["a", "{}", ";"]]),
+        ("a # b", [["a"]]),
+        ("a#b", [["a#b"]]),
+        ("cat <<X\nb\nX\nc", [["cat"], ["c"]]),
+        ("cat <<-'X' | d\n\tb\n\tX\nc", [["cat"], ["d"], ["c"]]),
+        ("a <<< b", [["a"]]),
+        ("a 2>&1", [["a"]]),
+        ("a ${x:-$(b)}", [["b"], ["a", "${x:-$(b)}"]]),
+        ("a 'unclosed", [["a", "unclosed"]]),
+        ("", []),
+        (";;", []),
+    ],
+)  # fmt: skip
+def test_a_line_is_its_commands(text: str, expected: list[list[str]]) -> None:
+    assert programs(text) == expected
+
+
+def test_redirection_targets_are_kept_apart() -> None:
+    command = commands("a <in >>out 2>err x &>all 3<> both")[0]
+    assert command.targets == ["in", "out", "err", "all", "both"]
+    assert command.arguments == ["x"]
+
+
+def test_a_word_knows_where_it_ends_in_the_text() -> None:
+    text = "x && 'cu'rl a; $(curl b)"
+    ends = [c.words[0].end for c in commands(text) if c.program == "curl"]
+    assert sorted(text[:end] for end in ends) == ["x && 'cu'rl", "x && 'cu'rl a; $(curl"]
+
+
+def test_nested_text_has_no_place_in_the_line() -> None:
+    assert [c.words[0].end for c in commands("bash -c 'curl a'") if c.program == "curl"] == [-1]
+
+
+@pytest.mark.parametrize("text", ["$(" * 40 + "a" + ")" * 40, "eval " * 1 + "'eval " * 40, "(" * 5000])
+def test_nesting_beyond_sense_is_refused_or_read_never_a_hang(text: str) -> None:
+    try:
+        commands(text)
+    except ValueError as error:
+        assert "deep" in str(error)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.text(alphabet="ab \\'\"$#;\n{}*?~=-", min_size=1, max_size=6), min_size=1, max_size=4))
+def test_quoting_agrees_with_bash(words: list[str]) -> None:
+    quoted = " ".join("'" + word.replace("'", "'\\''") + "'" for word in words)
+    assert programs(f"x {quoted}") == [["x", *words]]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(alphabet="ab\\'\" ", max_size=12))
+def test_raw_quotes_and_backslashes_agree_with_bash(text: str) -> None:
+    line = f"printf '%s\\0' {text}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, check=False)
+    if done.returncode or done.stderr or text.endswith("\\"):
+        return
+    expected = done.stdout.decode().split("\0")[:-1]
+    assert programs(line)[0][2:] == (expected if expected != [""] or "'" in text or '"' in text else [])
+
+
+@given(st.text(alphabet="ab$(){}`'\"\\<>|&;\n #=", max_size=60))
+def test_no_text_makes_it_fail_in_any_other_way_than_by_depth(text: str) -> None:
+    try:
+        commands(text)
+    except ValueError as error:
+        assert "deep" in str(error)
