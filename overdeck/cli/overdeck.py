@@ -1,7 +1,17 @@
 """The verbs of ``overdeck``."""
 
+from overdeck.cli.audit import audit
+from overdeck.cli.demo import demo
+from overdeck.cli.doctor import doctor
 from overdeck.cli.doors import door
 from overdeck.cli.hooks import app as hooks
+from overdeck.cli.install import install
+from overdeck.cli.uninstall import uninstall
 
 app = door("What your coding agents' hooks cost, which of them ever act, and one process instead of many.")
+app.command("audit")(audit)
+app.command("install")(install)
+app.command("uninstall")(uninstall)
+app.command("doctor")(doctor)
 app.add_typer(hooks, name="hooks")
+app.command("demo")(demo)
