@@ -7,14 +7,19 @@ from pathlib import Path
 
 from overdeck.errors import ExitCode, OverdeckError
 
-_SAFE = ("-c", "core.fsmonitor=", "-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never")
+_SAFE = (
+    "-c", "core.fsmonitor=",
+    "-c", "core.hooksPath=/dev/null",
+    "-c", "protocol.ext.allow=never",
+    "-c", "core.useReplaceRefs=false",
+)  # fmt: skip
 
 
 def git(*args: str, cwd: Path, deadline_s: float = 30.0) -> subprocess.CompletedProcess[str]:
     """Run ``git ARGS`` in ``cwd`` and return what it said; the exit code is the caller's to judge.
 
     The environment is built up, not inherited: a ``GIT_DIR`` or ``GIT_SSH_COMMAND`` of the caller cannot
-    redirect it. Raises OverdeckError where git is missing (unverifiable) or past ``deadline_s`` seconds.
+    redirect it, and neither replace refs nor grafts can show it another history. Raises OverdeckError where git is missing (unverifiable) or past ``deadline_s`` seconds.
     """
     environ = {
         "PATH": os.environ.get("PATH", os.defpath),
@@ -23,6 +28,7 @@ def git(*args: str, cwd: Path, deadline_s: float = 30.0) -> subprocess.Completed
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_ASKPASS": "true",
         "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_GRAFT_FILE": "/dev/null",
     }
     if "SSH_AUTH_SOCK" in os.environ:
         environ["SSH_AUTH_SOCK"] = os.environ["SSH_AUTH_SOCK"]

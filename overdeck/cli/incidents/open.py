@@ -1,0 +1,62 @@
+"""``od-incidents open``: record trouble."""
+
+import time
+from typing import Annotated
+
+import typer
+
+from overdeck.cli.incidents.options import RegistryOption, find_registry
+from overdeck.cli.output import JsonOption, verb
+
+
+def command(
+    *,
+    class_name: Annotated[
+        str, typer.Option("--class", metavar="CLASS", help="What kind of trouble: C033 or hook-timeout.")
+    ],
+    title: Annotated[str, typer.Option("--title", help="What happened, in one line.")],
+    fingerprint: Annotated[
+        str | None,
+        typer.Option("--fingerprint", help="What makes two sightings the same trouble. Default: the title."),
+    ] = None,
+    session: Annotated[str | None, typer.Option("--session", help="The session that saw it.")] = None,
+    build: Annotated[
+        str | None, typer.Option("--build", metavar="SHA", help="The commit that session runs on.")
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option("--key", help="Your name for this call: a retry with the same key writes nothing."),
+    ] = None,
+    registry: RegistryOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Open an incident; while one of the same class and fingerprint is open, count an occurrence on it."""
+    with verb("incidents.open", as_json) as out:
+        from overdeck.incidents.opening import Sighting, open_incident
+        from overdeck.incidents.text import shown
+        from overdeck.incidents.when import timestamp
+
+        sighting = Sighting(class_name, title, fingerprint, session, build, key)
+        opened = open_incident(find_registry(registry), sighting, timestamp(time.time()), warn=out.warn)
+        incident = opened.incident
+        out.data = {
+            "id": incident.id,
+            "class": incident.slug,
+            "class_id": incident.class_id,
+            "state": incident.state,
+            "title": incident.title,
+            "fingerprint": incident.fingerprint,
+            "occurrences": incident.occurrences,
+            "created": opened.created,
+            "recorded": opened.recorded,
+            "earlier": list(opened.earlier),
+        }
+        if not opened.recorded:
+            out.line(f"{incident.id} has this call already (key {key}); nothing was written")
+        elif opened.created:
+            out.line(f"{incident.id} opened: {incident.slug}: {shown(incident.title)}")
+        else:
+            again = f"counted as occurrence {incident.occurrences}"
+            out.line(f"{incident.id} is open already; {again}: {shown(incident.title)}")
+        for name in opened.earlier:
+            out.note(f"it happened before: od-incidents show {name}")

@@ -1,0 +1,63 @@
+"""``od-incidents resolve``: close incidents, with an artifact that is checked or as wont-fix."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from overdeck.cli.incidents.options import RegistryOption, find_registry
+from overdeck.cli.output import JsonOption, verb
+
+
+def command(
+    wanted: Annotated[list[str], typer.Argument(metavar="ID", help="Incidents to close, all of them or none.")],
+    *,
+    artifact: Annotated[
+        list[str] | None,
+        typer.Option("--artifact", metavar="REF", help="What proves the fix: commit:SHA. May be repeated."),
+    ] = None,
+    wont_fix: Annotated[bool, typer.Option("--wont-fix", help="Leave it as it is; needs --because.")] = False,
+    because: Annotated[
+        str | None,
+        typer.Option(
+            "--because", help="Why. In place of an 'Incident: ID' trailer the link is shown as asserted."
+        ),
+    ] = None,
+    summary: Annotated[
+        str | None, typer.Option("--summary", "--message", metavar="LINE", help="What the fix was, in one line.")
+    ] = None,
+    repo: Annotated[
+        Path | None,
+        typer.Option("--repo", metavar="DIR", help="Where the commits are. Default: the registry's repository."),
+    ] = None,
+    registry: RegistryOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Close incidents with an artifact that proves the fix, or as wont-fix with a reason.
+
+    commit:SHA is accepted when, after a fetch, it is in the branch that ships (origin/main) and its message has
+    the trailer 'Incident: ID'. Exit codes: 2 no artifact, 4 it does not hold, 5 nobody can tell now.
+    """
+    with verb("incidents.resolve", as_json) as out:
+        from overdeck.incidents.resolving import Closing, resolve
+        from overdeck.incidents.when import timestamp
+
+        claim = Closing(wanted, artifact or (), wont_fix, because, summary, repo)
+        outcome = resolve(find_registry(registry), claim, timestamp(time.time()), warn=out.warn)
+        rows = [
+            {
+                "id": closed.incident.id,
+                "class": closed.incident.slug,
+                "state": closed.incident.state,
+                "recorded": closed.recorded,
+                "evidence": closed.incident.evidence,
+            }
+            for closed in outcome
+        ]
+        out.data = {**(rows[0] if len(rows) == 1 else {}), "incidents": rows}
+        for closed in outcome:
+            incident = closed.incident
+            proofs = ", ".join(f"{one.get('artifact')} ({one.get('verdict')})" for one in incident.evidence)
+            already = "" if closed.recorded else "already "
+            out.line(f"{incident.id} {already}{incident.state}{f': {proofs}' if proofs else ''}")

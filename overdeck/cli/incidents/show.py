@@ -1,0 +1,100 @@
+"""``od-incidents show``: one incident, what happened to it and what proves its end."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from overdeck.cli.incidents.options import RegistryOption, find_registry
+from overdeck.cli.output import JsonOption, Output, verb
+from overdeck.errors import OverdeckError
+
+if TYPE_CHECKING:
+    from overdeck.incidents.fold import Incident
+    from overdeck.incidents.registry import Registry
+
+
+def command(
+    wanted: Annotated[str, typer.Argument(metavar="ID", help="The incident; the beginning of its id is enough.")],
+    registry: RegistryOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show one incident: its class and playbook, its timeline, and its evidence with the verdict."""
+    with verb("incidents.show", as_json) as out:
+        from overdeck.incidents import ids
+        from overdeck.incidents.current import read
+
+        found = find_registry(registry)
+        state = read(found, out.warn).state
+        incident = state.get(ids.resolve(wanted, state.ids))
+        about = _class_facts(out, found, incident)
+        out.data = {
+            "id": incident.id,
+            "class": incident.slug,
+            "class_id": incident.class_id,
+            **about,
+            "state": incident.state,
+            "title": incident.title,
+            "fingerprint": incident.fingerprint,
+            "occurrences": incident.occurrences,
+            "opened_at": incident.opened_at,
+            "last_at": incident.last_at,
+            "evidence": incident.evidence,
+            "timeline": [dict(event.body) for event in incident.events],
+        }
+        if not as_json:
+            _print(out, incident, about)
+
+
+def _class_facts(out: Output, registry: "Registry", incident: "Incident") -> dict[str, Any]:
+    """Type, severity and playbook; nothing, and a warning, where the taxonomy no longer knows the class."""
+    from overdeck.incidents import taxonomy
+
+    try:
+        known = taxonomy.load(registry.taxonomy).find(incident.class_id)
+    except OverdeckError as error:
+        out.warn(error.message)
+        return {"type": None, "severity": None, "playbook": None, "machine_first": None}
+    return {
+        "type": known.type,
+        "severity": known.severity,
+        "playbook": str(registry.playbooks / known.playbook),
+        "machine_first": known.machine_first,
+    }
+
+
+def _print(out: Output, incident: "Incident", about: dict[str, Any]) -> None:
+    from overdeck.incidents.text import shown
+
+    seen = f"{incident.occurrences} occurrences" if incident.occurrences > 1 else "1 occurrence"
+    out.line(f"{incident.id}  {incident.state}  {shown(incident.title)}")
+    out.line(
+        f"class     {shown(incident.slug)} ({shown(incident.class_id)}), severity {about['severity']}, {seen}"
+    )
+    if about["playbook"]:
+        first = ", the machine first" if about["machine_first"] else ""
+        out.line(f"playbook  {about['playbook']}{first}")
+    out.line()
+    out.line("timeline (UTC)")
+    for event in incident.events:
+        told = [
+            f"{name}: {shown(str(event.body[name]))}"
+            for name in ("summary", "because", "text", "session", "build")
+            if name in event.body
+        ]
+        out.line(f"  {event.at[:19].replace('T', ' ')}  {shown(event.kind):14}  {shown(event.writer)}")
+        for line in told:
+            out.line(f"{' ' * 23}{line}")
+    if incident.evidence:
+        out.line()
+        out.line("evidence")
+    for statement in incident.evidence:
+        link = "named by its trailer" if statement.get("linked_by") == "trailer" else "linked by somebody's word"
+        out.line(
+            shown(
+                f"  {statement.get('verdict')}: {statement.get('artifact')}, {link}, in {statement.get('branch')} "
+                f"at {str(statement.get('head'))[:12]}"
+            )
+        )
+        out.line(
+            shown(f"    checked {statement.get('at')} on {statement.get('host')} by {statement.get('verifier')}")
+        )

@@ -1,0 +1,173 @@
+"""Is this commit in the branch that ships, and does it name the incident? Asked of git, after a fetch.
+
+Nothing that a log or a commit says reaches git as an option: SHAs are matched against ``[0-9a-f]``, the branch
+against a pattern when registry.toml is read, and the remote must be one that the repository already has.
+"""
+
+import re
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+from overdeck.errors import ExitCode, OverdeckError, not_found
+from overdeck.git import git
+
+VERIFIER = "commit/1"
+"""Goes up when the rule changes, so that evidence says by which rule it was accepted."""
+
+FETCH_DEADLINE_S = 120.0
+_FETCH_ATTEMPTS = 3
+
+
+class Check(NamedTuple):
+    """One git command that was run, and how it ended."""
+
+    argv: list[str]
+    exit: int
+
+
+class Branch(NamedTuple):
+    """The branch that ships, as its remote has it now."""
+
+    name: str
+    """``origin/main``"""
+    head: str
+    checks: tuple[Check, ...]
+
+
+class Landed(NamedTuple):
+    """A commit that is an ancestor of (or is) the head of the branch."""
+
+    sha: str
+    branch: Branch
+    named: tuple[str, ...]
+    """What its ``Incident:`` trailers say."""
+    checks: tuple[Check, ...]
+
+
+def fetch(repo: Path, branch: str) -> Branch:
+    """Fetch ``branch`` (``REMOTE/BRANCH``) and return its head. Raises OverdeckError (unverifiable, 5)."""
+    remotes = _git(repo, "remote")
+    if remotes.returncode != 0:
+        raise unverifiable(
+            f"{repo} is in no git repository, so no commit can be looked up",
+            "no-repository",
+            "--repo DIR names the repository that holds the fix",
+        )
+    known = [name for name in remotes.stdout.split() if branch.startswith(f"{name}/")]
+    if not known:
+        raise unverifiable(
+            f"the repository {repo} has no remote for {branch}",
+            "no-remote",
+            f"git -C {repo} remote add {branch.partition('/')[0]} URL, or set branch in registry.toml",
+        )
+    remote = max(known, key=len)
+    tracking = f"refs/remotes/{branch}"
+    fetched = _fetch(repo, remote, f"+refs/heads/{branch.removeprefix(f'{remote}/')}:{tracking}")
+    if fetched.returncode != 0:
+        raise unverifiable(
+            f"{branch} could not be fetched in {repo}: {_said(fetched)}",
+            "fetch-failed",
+            f"git -C {repo} fetch {remote}, then the same command again",
+        )
+    head = _git(repo, "rev-parse", "--verify", "--quiet", f"{tracking}^{{commit}}")
+    if head.returncode != 0:
+        raise unverifiable(f"{branch} is no commit in {repo}", "no-branch", f"git -C {repo} branch -r")
+    return Branch(branch, head.stdout.strip(), (_check(fetched), _check(head)))
+
+
+def find(repo: Path, branch: Branch, sha: str) -> Landed:
+    """Look for the commit ``sha`` (7 to 64 hex digits) in the fetched ``branch``.
+
+    Raises OverdeckError: unverifiable (5) when the object is not there, not found (3) when the digits fit several
+    commits, rejected (4) when it is there and not an ancestor.
+    """
+    full, naming = _full_sha(repo, sha)
+    ancestor = _git(repo, "merge-base", "--is-ancestor", full, branch.head)
+    if ancestor.returncode == 1:
+        shallow = _git(repo, "rev-parse", "--is-shallow-repository")
+        if shallow.stdout.strip() == "true":
+            raise unverifiable(
+                f"commit {full[:12]} was not met in {branch.name}, but this clone is shallow",
+                "shallow-clone",
+                f"git -C {repo} fetch --unshallow, then the same command again",
+            )
+        raise OverdeckError(
+            f"commit {full[:12]} is not in {branch.name} (now at {branch.head[:12]}): the fix has not landed",
+            code="not-landed",
+            exit_code=ExitCode.REJECTED,
+            hint=f"push it or merge it into {branch.name}, then run the same command again",
+            data={"artifact": f"commit:{full}", "branch": branch.name, "head": branch.head, "verdict": "rejected"},
+        )
+    if ancestor.returncode != 0:
+        raise unverifiable(
+            f"git could not compare {full[:12]} with {branch.name}: {_said(ancestor)}",
+            "git-failed",
+            f"git -C {repo} fsck --connectivity-only",
+        )
+    trailers = _git(repo, "log", "-1", "--no-show-signature", "--format=%(trailers:key=Incident,valueonly)", full)
+    named = tuple(word for word in re.split(r"[\s,]+", trailers.stdout) if word)
+    return Landed(full, branch, named, (*naming, _check(ancestor), _check(trailers)))
+
+
+def unverifiable(message: str, code: str, hint: str) -> OverdeckError:
+    """Nobody can tell whether the artifact holds: exit 5, and nothing is written."""
+    return OverdeckError(message, code=code, exit_code=ExitCode.UNVERIFIABLE, hint=hint)
+
+
+def _full_sha(repo: Path, sha: str) -> tuple[str, tuple[Check, ...]]:
+    """The one commit whose name begins with ``sha``. Not ``rev-parse SHA``: a branch may be called like one."""
+    listed = _git(repo, "rev-parse", f"--disambiguate={sha}")
+    found = []
+    for name in listed.stdout.split():
+        kind = _git(repo, "cat-file", "-t", name)
+        if kind.stdout.strip() == "commit":
+            found.append(name)
+    if not found:
+        raise unverifiable(
+            f"there is no commit {sha} in {repo}, even after a fetch",
+            "unknown-commit",
+            "check the SHA (git log --oneline), or name its repository: --repo DIR",
+        )
+    if len(found) > 1:
+        raise not_found(
+            f"{sha} is the beginning of {len(found)} commits in {repo}",
+            code="ambiguous-sha",
+            hint="give more of its digits",
+            data={"candidates": [f"commit:{name}" for name in sorted(found)]},
+        )
+    return found[0], (_check(listed),)
+
+
+def _fetch(repo: Path, remote: str, refspec: str) -> subprocess.CompletedProcess[str]:
+    """``git fetch``; again while another process is updating the same ref."""
+    for _ in range(_FETCH_ATTEMPTS):
+        fetched = _git(
+            repo,
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--no-recurse-submodules",
+            "--no-write-fetch-head",
+            "--no-auto-maintenance",
+            "--",
+            remote,
+            refspec,
+            deadline_s=FETCH_DEADLINE_S,
+        )
+        if fetched.returncode == 0 or "cannot lock ref" not in fetched.stderr:
+            break
+    return fetched
+
+
+def _git(repo: Path, *args: str, deadline_s: float = 30.0) -> subprocess.CompletedProcess[str]:
+    return git(*args, cwd=repo, deadline_s=deadline_s)
+
+
+def _check(done: subprocess.CompletedProcess[str]) -> Check:
+    return Check(list(done.args), done.returncode)
+
+
+def _said(done: subprocess.CompletedProcess[str]) -> str:
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    return lines[0].strip() if lines else f"git ended with exit code {done.returncode}"

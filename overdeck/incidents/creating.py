@@ -1,0 +1,92 @@
+"""``init``: a registry with the shipped taxonomy and playbooks, in the open and only when asked for."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from overdeck.errors import ExitCode, OverdeckError, usage
+from overdeck.files import write_atomically
+from overdeck.git import git
+from overdeck.incidents.registry import MARKER
+from overdeck.paths import shipped
+
+GIT_ATTRIBUTES = b"""\
+# Every line is one event, named by its own hash, and the order of lines means nothing: so both sides of a merge
+# are kept, and line ends are left alone.
+*.jsonl merge=union -text
+"""
+
+
+@dataclass(frozen=True)
+class Created:
+    """What ``init`` did: the folder, and the files it wrote (none the second time)."""
+
+    root: Path
+    written: tuple[Path, ...]
+
+
+def git_top(cwd: Path) -> Path:
+    """The top of the git work tree around ``cwd``. Raises OverdeckError (usage) where there is none."""
+    top = git("rev-parse", "--show-toplevel", cwd=cwd)
+    if top.returncode != 0:
+        raise usage(
+            f"{cwd} is in no git work tree, so there is no place that a registry belongs to",
+            code="no-repository",
+            hint="od-incidents init --registry DIR",
+        )
+    return Path(top.stdout.removesuffix("\n"))
+
+
+def create(root: Path) -> Created:
+    """Write what is missing of a registry in ``root``; what is there stays as it is.
+
+    ``registry.toml`` makes a folder a registry and is written last, so a run that was cut short leaves none.
+    Raises OverdeckError (internal) where a file cannot be written.
+    """
+    source = shipped("incidents")
+    if not (source / "taxonomy.toml").is_file():
+        raise OverdeckError(
+            f"this installation is not whole: {source / 'taxonomy.toml'} is missing",
+            code="not-shipped",
+            exit_code=ExitCode.INTERNAL,
+            hint="install Overdeck again",
+        )
+    pages = sorted((source / "playbooks").glob("*.md"))
+    wanted = {
+        root / "taxonomy.toml": (source / "taxonomy.toml").read_bytes(),
+        **{root / "playbooks" / page.name: page.read_bytes() for page in pages},
+        root / "log" / ".gitattributes": GIT_ATTRIBUTES,
+        root / MARKER: _registry_toml(root.parent.name).encode(),
+    }
+    written = []
+    for path, content in wanted.items():
+        if path.exists():
+            continue
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, content, mode=0o644)
+        except OSError as error:
+            raise OverdeckError(
+                f"{path} cannot be written: {error.strerror}",
+                code="not-written",
+                exit_code=ExitCode.INTERNAL,
+                hint=f"check space and permissions (df {root}; ls -ld {root}), then run init again",
+            ) from None
+        written.append(path)
+    return Created(root, tuple(written))
+
+
+def _registry_toml(project: str) -> str:
+    name = re.sub(r'[\x00-\x1f\x7f"\\]', "-", project)[:100] or "incidents"
+    letters = re.sub(r"[^A-Z]", "", name.upper())
+    prefix = letters[:3] if len(letters) >= 2 else "INC"
+    return f"""\
+# An incident registry of Overdeck. Its log is append-only: use od-incidents, never an editor.
+name = "{name}"
+
+# Incidents are called PREFIX-7K2M. Those already open keep the prefix they have.
+prefix = "{prefix}"
+
+# REMOTE/BRANCH: a fix counts once it is an ancestor of this.
+branch = "origin/main"
+"""

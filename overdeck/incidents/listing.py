@@ -1,0 +1,27 @@
+"""Which incidents ``list`` shows."""
+
+from collections.abc import Iterable, Sequence
+
+from overdeck.incidents.fold import Incident
+
+
+def select(
+    incidents: Iterable[Incident],
+    *,
+    state: str = "all",
+    class_ids: Sequence[str] | None = None,
+    since: str = "",
+) -> list[Incident]:
+    """The incidents in ``state`` (or ``all``), of one of ``class_ids`` (None: any), with an event at or after the
+    timestamp ``since``; the one that moved last comes first, of several the one opened last."""
+    chosen = [
+        incident
+        for incident in incidents
+        if state in ("all", incident.state)
+        and (class_ids is None or incident.class_id in class_ids)
+        and incident.last_at >= since
+    ]
+    # Sorting keeps the order of equals, also when reversed.
+    chosen.reverse()
+    chosen.sort(key=lambda incident: incident.last_at, reverse=True)
+    return chosen

@@ -1,0 +1,106 @@
+"""Where the registry is and what its registry.toml says."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from overdeck.errors import not_found
+from overdeck.incidents.tomlfile import broken, line_of, read_toml
+from overdeck.paths import Places
+
+MARKER = "registry.toml"
+
+_KEYS: dict[str, tuple[str, str]] = {
+    "name": (r"[^\x00-\x1f\x7f]{1,100}", "a name of up to 100 characters"),
+    "prefix": (r"[A-Z][A-Z0-9]{0,7}", "1 to 8 capital letters and digits, such as OD"),
+    # No leading dash and no '..': the branch reaches git's command line.
+    "branch": (
+        r"[A-Za-z0-9_][A-Za-z0-9_.-]*/(?!.*\.\.)[A-Za-z0-9_][A-Za-z0-9_./-]*",
+        "REMOTE/BRANCH, such as origin/main",
+    ),
+}
+_LATER = {"evidence"}
+
+
+@dataclass(frozen=True)
+class Registry:
+    """One registry: its folder, and the settings of its ``registry.toml``."""
+
+    root: Path
+    name: str
+    prefix: str
+    branch: str
+    """``REMOTE/BRANCH``: what a fix must have reached before an incident may be resolved."""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def log(self) -> Path:
+        return self.root / "log"
+
+    @property
+    def taxonomy(self) -> Path:
+        return self.root / "taxonomy.toml"
+
+    @property
+    def playbooks(self) -> Path:
+        return self.root / "playbooks"
+
+
+def locate(chosen: Path | None, cwd: Path, environ: Mapping[str, str]) -> Path:
+    """The folder of the registry: ``chosen`` (``--registry``), else ``OVERDECK_REGISTRY``, else the first
+    ``incidents/registry.toml`` upwards from ``cwd``, else the user's state directory.
+
+    Raises OverdeckError (not found) when there is none: a registry is never created by using it.
+    """
+    asked = chosen or (Path(environ["OVERDECK_REGISTRY"]) if environ.get("OVERDECK_REGISTRY") else None)
+    if asked is not None:
+        root = cwd / asked
+        if not (root / MARKER).is_file():
+            inside = root / "incidents"
+            raise not_found(
+                f"there is no registry in {root}: it holds no {MARKER}",
+                code="no-registry",
+                hint=f"--registry {inside}"
+                if (inside / MARKER).is_file()
+                else f"od-incidents init --registry {root}",
+            )
+        return root
+    for folder in (cwd, *cwd.parents):
+        if (folder / "incidents" / MARKER).is_file():
+            return folder / "incidents"
+    fallback = Places.from_environment(environ).state / "incidents"
+    if (fallback / MARKER).is_file():
+        return fallback
+    raise not_found(
+        f"there is no incident registry above {cwd}, and none in {fallback}",
+        code="no-registry",
+        hint="od-incidents init (in a git repository), or od-incidents init --registry DIR",
+    )
+
+
+def load(root: Path) -> Registry:
+    """Read ``root/registry.toml``. Raises OverdeckError (usage) naming file and line for what is wrong in it."""
+    path = root / MARKER
+    table = read_toml(path)
+    name, prefix, branch = (_setting(path, table, key) for key in _KEYS)
+    unknown = sorted(table.keys() - _KEYS.keys() - _LATER)
+    return Registry(
+        root=root,
+        name=name or root.parent.name,
+        prefix=prefix or "INC",
+        branch=branch or "origin/main",
+        warnings=tuple(f"{path}, line {line_of(path, key)}: unknown key {key!r} is ignored" for key in unknown),
+    )
+
+
+def _setting(path: Path, table: Mapping[str, Any], key: str) -> str:
+    """The value of ``key``, or an empty string where it is not set."""
+    pattern, wanted = _KEYS[key]
+    value = table.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str) or not re.fullmatch(pattern, value):
+        raise broken(path, line_of(path, key), f"{key} is {value!r}; it must be {wanted}")
+    return value

@@ -1,0 +1,145 @@
+"""Writing the log: one file per writer, appended to under a lock and on the disk before anyone is told.
+
+A writer is one user in one folder on one host, so two clones on one host are two writers and a git merge never
+meets two histories of one file.
+"""
+
+import fcntl
+import hashlib
+import os
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from overdeck.errors import ExitCode, OverdeckError
+
+PATIENCE_S = 10.0
+"""How long a writer waits for its turn; a turn is a few milliseconds (one read, one write, one fsync)."""
+
+
+def writer_id(log: Path) -> str:
+    """The writer that appends to ``log`` from here: ``HOST-HASH``, safe as a file name.
+
+    Derived from the machine, the user and the folder's real path, so that it needs no file of its own, is the same
+    in every process and differs between clones.
+    """
+    host = os.uname().nodename
+    try:
+        machine = Path("/etc/machine-id").read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        machine = ""
+    identity = "\0".join((host, machine, str(os.getuid()), str(log.resolve())))
+    name = re.sub(r"[^a-z0-9]+", "-", host.lower().split(".")[0]).strip("-")[:32] or "host"
+    return f"{name}-{hashlib.sha256(identity.encode(errors='surrogateescape')).hexdigest()[:10]}"
+
+
+class Writer:
+    """The right to append to one log file, held under its lock."""
+
+    def __init__(self, path: Path, fd: int) -> None:
+        self.path = path
+        self.id = path.stem
+        self._fd = fd
+
+    def append(self, lines: Sequence[bytes]) -> None:
+        """Append ``lines`` with one ``write`` and return once they are on the disk.
+
+        A file that a killed writer left without its last newline gets one first, so the torn line stays alone.
+        When the write fails or is cut short (disk full), the file is put back to its old length and OverdeckError
+        is raised: nothing half-written is believed, and nothing was acknowledged.
+        """
+        size = os.fstat(self._fd).st_size
+        torn = size > 0 and os.pread(self._fd, 1, size - 1) != b"\n"
+        block = (b"\n" if torn else b"") + b"".join(line + b"\n" for line in lines)
+        try:
+            written = os.write(self._fd, block)
+            if written != len(block):
+                raise OSError(0, f"only {written} of {len(block)} bytes were written")
+            os.fsync(self._fd)
+        except OSError as error:
+            with suppress(OSError):
+                os.ftruncate(self._fd, size)
+            raise _not_written(self.path, error.strerror) from None
+        if not _same_file(self.path, self._fd):
+            raise _not_written(self.path, "the file was replaced during the write, as a git checkout does")
+
+
+@contextmanager
+def writing(log: Path, patience_s: float = PATIENCE_S) -> Iterator[Writer]:
+    """Hold this writer's file. Raises OverdeckError: busy (75) past ``patience_s``, not writable (70)."""
+    path = log / f"{writer_id(log)}.jsonl"
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            log.mkdir(exist_ok=True)
+            fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise _not_written(path, error.strerror) from None
+        try:
+            _lock(fd, fcntl.LOCK_EX, deadline, path)
+            if not _same_file(path, fd):
+                continue
+            if os.fstat(fd).st_size == 0:
+                _sync_folder(log)
+            yield Writer(path, fd)
+            return
+        finally:
+            os.close(fd)
+
+
+@contextmanager
+def shared(path: Path, patience_s: float = 1.0) -> Iterator[None]:
+    """Read while no writer of ``path`` is at work; past ``patience_s`` go on without the lock."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with suppress(OverdeckError):
+            _lock(fd, fcntl.LOCK_SH, time.monotonic() + patience_s, path)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _lock(fd: int, how: int, deadline: float, path: Path) -> None:
+    pause = 0.001
+    while True:
+        try:
+            return fcntl.flock(fd, how | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise OverdeckError(
+                    f"the log is busy: another process holds {path}",
+                    code="log-busy",
+                    exit_code=ExitCode.BUSY,
+                    hint=f"run the command again; to see who holds it: fuser {path}",
+                ) from None
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.02)
+
+
+def _same_file(path: Path, fd: int) -> bool:
+    """Whether ``path`` still is the file behind ``fd``: git replaces files by new ones."""
+    held = os.fstat(fd)
+    try:
+        there = path.stat()
+    except FileNotFoundError:
+        return False
+    return (held.st_dev, held.st_ino) == (there.st_dev, there.st_ino)
+
+
+def _sync_folder(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _not_written(path: Path, why: str | None) -> OverdeckError:
+    return OverdeckError(
+        f"nothing was recorded: {path} cannot be written: {why}",
+        code="log-not-written",
+        exit_code=ExitCode.INTERNAL,
+        hint=f"check space and permissions (df {path.parent}; ls -ld {path.parent}), then run the command again",
+    )

@@ -1,0 +1,190 @@
+"""Real registries in real git clones, driven by the real command, in an environment built up from nothing."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import overdeck
+from overdeck.incidents import creating, registry
+from overdeck.incidents.opening import Sighting, open_incident
+from overdeck.incidents.resolving import Closing, resolve
+from overdeck.incidents.when import timestamp
+
+_PACKAGE = Path(overdeck.__file__).resolve().parent
+_COMMAND = [sys.executable, "-c", "from overdeck.cli.doors import od_incidents; od_incidents()"]
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one run of the command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The envelope; it must be the only thing on stdout."""
+        return json.loads(self.out)
+
+    @property
+    def data(self) -> Any:
+        return self.document["data"]
+
+
+@dataclass(frozen=True)
+class Clone:
+    """A git work tree, its HOME, and the commands a person would type in it."""
+
+    top: Path
+    home: Path
+    more_env: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def env(self) -> dict[str, str]:
+        return environment(self.home) | self.more_env
+
+    @property
+    def root(self) -> Path:
+        return self.top / "incidents"
+
+    @property
+    def log(self) -> Path:
+        return self.root / "log"
+
+    def od(self, *args: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> Said:
+        """Run od-incidents to its end."""
+        done = subprocess.run(
+            [*_COMMAND, *args],
+            cwd=cwd or self.top,
+            env=self.env | (env or {}),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def open(
+        self, title: str = "a guard was killed at its timeout", class_name: str = "hook-timeout", **more: str
+    ) -> str:
+        """Open an incident, without the cost of a process, and return its id."""
+        here = registry.load(self.root)
+        return open_incident(
+            here, Sighting(class_name, title, **more), timestamp(time.time()), warn=pytest.fail
+        ).incident.id
+
+    def leave(self, name: str) -> None:
+        """Close an incident as wont-fix."""
+        claim = Closing([name], wont_fix=True, because="rare")
+        resolve(registry.load(self.root), claim, timestamp(time.time()), warn=pytest.fail)
+
+    def git(self, *args: str) -> str:
+        return git(self.top, self.home, *args)
+
+    def commit(self, message: str, *trailers: str) -> str:
+        """An empty commit with trailers; returns its SHA."""
+        text = message + ("\n\n" + "\n".join(trailers) if trailers else "")
+        self.git("commit", "--quiet", "--allow-empty", "-m", text)
+        return self.git("rev-parse", "HEAD")
+
+    def land(self, message: str, *trailers: str) -> str:
+        """The same, pushed to the branch that ships."""
+        sha = self.commit(message, *trailers)
+        self.git("push", "--quiet", "origin", "HEAD:main")
+        return sha
+
+    def log_bytes(self) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in sorted(self.log.iterdir())}
+
+
+def environment(home: Path) -> dict[str, str]:
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_AUTHOR_NAME": "dev",
+        "GIT_AUTHOR_EMAIL": "dev@example.org",
+        "GIT_COMMITTER_NAME": "dev",
+        "GIT_COMMITTER_EMAIL": "dev@example.org",
+    }
+    if "site-packages" not in _PACKAGE.parts:
+        env["PYTHONPATH"] = str(_PACKAGE.parent)
+    return env
+
+
+def git(cwd: Path, home: Path, *args: str) -> str:
+    done = subprocess.run(
+        ["git", *args], cwd=cwd, env=environment(home), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, f"git {args}: {done.stderr}"
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bare repository ``remote.git`` and its clone ``work``, whose registry is committed and pushed."""
+    place = tmp_path_factory.mktemp("template")
+    remote, top = place / "remote.git", place / "work"
+    git(place, place, "init", "--quiet", "--bare", "--template=", "--initial-branch=main", str(remote))
+    git(place, place, "clone", "--quiet", "--template=", f"file://{remote}", str(top))
+    git(top, place, "checkout", "--quiet", "-B", "main")
+    creating.create(top / "incidents")
+    (top / "incidents" / "registry.toml").write_text('name = "work"\nprefix = "OD"\nbranch = "origin/main"\n')
+    git(top, place, "add", ".")
+    git(top, place, "commit", "--quiet", "-m", "start")
+    git(top, place, "push", "--quiet", "-u", "origin", "main")
+    return place
+
+
+@pytest.fixture
+def clone(tmp_path: Path, home: Path, template: Path) -> Clone:
+    """A clone of a remote of its own; HEAD is on main."""
+    for name in ("remote.git", "work"):
+        shutil.copytree(template / name, tmp_path / name)
+    config = tmp_path / "work" / ".git" / "config"
+    config.write_text(config.read_text().replace(str(template), str(tmp_path)))
+    return Clone(tmp_path / "work", home)
+
+
+@pytest.fixture
+def second_clone(tmp_path: Path, home: Path, clone: Clone) -> Clone:
+    """Another clone of the same remote, on the same host and by the same user."""
+    top = tmp_path / "second"
+    git(tmp_path, home, "clone", "--quiet", f"file://{tmp_path}/remote.git", str(top))
+    return Clone(top, home)
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> registry.Registry:
+    """A registry outside git, for the cores."""
+    root = tmp_path / "incidents"
+    creating.create(root)
+    return registry.load(root)
+
+
+@pytest.fixture
+def python(home: Path) -> Callable[..., subprocess.Popen[bytes]]:
+    """Start a Python program that can import overdeck: ``python(source, *argv)``."""
+
+    def start(source: str, *argv: str, **more: Any) -> subprocess.Popen[bytes]:
+        command: Sequence[str] = [sys.executable, "-c", source, *argv]
+        return subprocess.Popen(command, env=environment(home), stdout=subprocess.PIPE, **more)
+
+    return start

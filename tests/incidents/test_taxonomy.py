@@ -1,0 +1,104 @@
+"""The taxonomy that ships, and what a wrong one is told."""
+
+from pathlib import Path
+
+import pytest
+
+from overdeck.errors import ExitCode, OverdeckError
+from overdeck.incidents.taxonomy import load
+from overdeck.wiring.doctor import CHECKS
+from overdeck.wiring.rules import RULES
+
+SHIPPED = Path(__file__).resolve().parents[2] / "incidents"
+SECTIONS = ["Meaning", "Check the machine first", "Diagnosis", "Fix", "What was rejected, and why"]
+PLAYBOOKS = sorted(path.name for path in (SHIPPED / "playbooks").iterdir())
+
+ROW = """
+[[class]]
+id = "C001"
+slug = "one"
+type = "t"
+title = "One"
+keywords = ["slow"]
+severity = "low"
+detector = "none yet"
+playbook = "one.md"
+machine_first = false
+"""
+TYPE = '[[type]]\nid = "t"\ntitle = "T"\n'
+
+
+def test_the_shipped_taxonomy_is_whole() -> None:
+    classes = load(SHIPPED / "taxonomy.toml").classes
+    assert len(classes) >= 14
+    assert {known.type for known in classes} == {"hooks-harness"}
+
+
+def test_every_playbook_that_is_named_exists_and_every_page_is_named() -> None:
+    assert sorted({known.playbook for known in load(SHIPPED / "taxonomy.toml").classes}) == PLAYBOOKS
+
+
+def test_every_detector_that_is_named_exists() -> None:
+    there = {"none yet", *(f"audit: {rule.id}" for rule in RULES), *(f"doctor: {check.name}" for check in CHECKS)}
+    assert {known.detector for known in load(SHIPPED / "taxonomy.toml").classes} <= there
+
+
+@pytest.mark.parametrize("page", PLAYBOOKS)
+def test_a_playbook_has_the_five_sections(page: str) -> None:
+    lines = (SHIPPED / "playbooks" / page).read_text().splitlines()
+    assert [line.removeprefix("## ") for line in lines if line.startswith("## ")] == SECTIONS
+
+
+@pytest.mark.parametrize("page", PLAYBOOKS)
+def test_a_playbook_names_just_the_classes_that_name_it(page: str) -> None:
+    text = (SHIPPED / "playbooks" / page).read_text()
+    named = next(line for line in text.splitlines() if line.startswith("Class")).rstrip(".").split(": ")[1]
+    slugs = [known.slug for known in load(SHIPPED / "taxonomy.toml").classes if known.playbook == page]
+    assert sorted(name.strip("`") for name in named.split(", ")) == sorted(slugs)
+
+
+@pytest.mark.parametrize("name", ["C033", "c033", "hook-timeout", "Hook-Timeout"])
+def test_a_class_is_found_by_id_and_by_slug(name: str) -> None:
+    assert load(SHIPPED / "taxonomy.toml").find(name).id == "C033"
+
+
+@pytest.mark.parametrize(
+    ("name", "near"), [("hook-timout", "hook-timeout"), ("C333", "hook-timeout"), ("shim", "shim-interpreter")]
+)
+def test_an_unknown_class_is_answered_with_the_nearest(name: str, near: str) -> None:
+    with pytest.raises(OverdeckError) as raised:
+        load(SHIPPED / "taxonomy.toml").find(name)
+    assert raised.value.exit_code is ExitCode.NOT_FOUND
+    assert isinstance(raised.value.data, dict)
+    assert near in raised.value.data["candidates"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (TYPE + ROW + ROW.replace("C001", "C002"), "two classes have the slug 'one'"),
+        (TYPE + ROW + ROW.replace('"one"', '"two"'), "two classes have the id 'C001'"),
+        (TYPE + ROW.replace('type = "t"', 'type = "u"'), "class C001: type 'u' is not one of t"),
+        (TYPE + ROW.replace('"low"', '"bad"'), "class C001: severity 'bad'"),
+        (TYPE + ROW.replace('title = "One"', ""), "class C001: title must be a text"),
+        (TYPE + ROW.replace('["slow"]', '"slow"'), "class C001: keywords must be a list"),
+        (TYPE + ROW.replace("false", '"no"'), "class C001: machine_first must be true or false"),
+        (TYPE + ROW.replace("one.md", "../one.md"), "must be a file name in playbooks/"),
+        ("class = 5\n", "must be written as"),
+        ("[[class]\n", "line 1"),
+    ],
+)
+def test_what_is_wrong_in_a_taxonomy_is_named(tmp_path: Path, text: str, why: str) -> None:
+    path = tmp_path / "taxonomy.toml"
+    path.write_text(text)
+    with pytest.raises(OverdeckError) as raised:
+        load(path)
+    assert raised.value.exit_code is ExitCode.USAGE
+    assert why in raised.value.message
+    assert str(path) in raised.value.message
+
+
+def test_a_missing_taxonomy_says_how_to_get_one(tmp_path: Path) -> None:
+    with pytest.raises(OverdeckError, match="is not there") as raised:
+        load(tmp_path / "taxonomy.toml")
+    assert "od-incidents init" in raised.value.hint
