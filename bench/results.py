@@ -37,7 +37,7 @@ class Row(NamedTuple):
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=40)
-    parser.add_argument("--only", default="", help="rows whose description contains this text; RESULTS.md is not written")
+    parser.add_argument("--only", default="", help="rows that contain this text; RESULTS.md is not written")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="overdeck-bench-") as folder:
         rows = [row for row in _rows(Path(folder), options.pairs) if options.only in row.what]
@@ -64,7 +64,9 @@ def _rows(folder: Path, pairs: int) -> list[Row]:
     noop = shipped("bench", "scenarios", "payloads", "noop.bash.json").read_bytes()
     denied = shipped("bench", "scenarios", "payloads", "deny.bash.json").read_bytes()
     acting = json.dumps({**json.loads(noop), "tool_input": {"command": "cat .env"}}).encode()
-    swarm = event_arm("14 Python hooks", shipped("bench", "scenarios", "swarm", "settings.json"), "PreToolUse", "Bash")
+    swarm = event_arm(
+        "14 Python hooks", shipped("bench", "scenarios", "swarm", "settings.json"), "PreToolUse", "Bash"
+    )
 
     def against(a: list[str], b: list[str], payload: bytes) -> Callable[[], Comparison]:
         return lambda: compare(
@@ -72,7 +74,9 @@ def _rows(folder: Path, pairs: int) -> list[Row]:
         )
 
     def swarm_against(payload: bytes) -> Callable[[], Comparison]:
-        return lambda: compare(swarm, command_arm("dispatcher", front), payload=payload, pairs=pairs, allow_diff=True)
+        return lambda: compare(
+            swarm, command_arm("dispatcher", front), payload=payload, pairs=pairs, allow_diff=True
+        )
 
     return [
         Row("one Bash call, nothing acts: dispatcher / 14 Python hooks", swarm_against(noop), cpu_bar=0.1),

@@ -1,1 +1,14 @@
-"""hookbench: randomised pairs, exact signed-rank, and the gate on per-call cost."""
+"""hookbench: randomised pairs, exact signed-rank, and the gate on per-call cost.
+
+>>> from overdeck.bench import command_arm, compare
+>>> outcome = compare(command_arm("A", "cat"), command_arm("B", "cat"), payload=b"{}", pairs=8)
+>>> outcome.ratios["cpu"].low <= outcome.ratios["cpu"].value <= outcome.ratios["cpu"].high
+True
+"""
+
+from overdeck.bench.arm import Arm, command_arm, event_arm
+from overdeck.bench.compare import Comparison, compare
+from overdeck.bench.invalid import InvalidMeasurement
+from overdeck.bench.statistics import Ratio
+
+__all__ = ["Arm", "Comparison", "InvalidMeasurement", "Ratio", "command_arm", "compare", "event_arm"]

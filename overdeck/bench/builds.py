@@ -1,0 +1,167 @@
+"""Base and head, each checked out and built beside the other in one temporary folder, and gone afterwards.
+
+Both are built in the same job on the same machine: a number from another day says nothing. Their paths are of
+equal length, because a path's length moves the stack and so the time.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from overdeck.bench.invalid import InvalidMeasurement
+from overdeck.git import git
+
+BUILD_DEADLINE_S = 900.0
+_STRIPPED = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
+_LOG_TAIL = 12
+
+
+@dataclass(frozen=True)
+class Build:
+    """One side: ``name`` is "base" or "head"; ``source`` its checkout, ``prefix`` what was built from it."""
+
+    name: str
+    source: Path
+    prefix: Path
+    home: Path
+    work: Path
+
+    def fill(self, words: Sequence[str]) -> tuple[str, ...]:
+        """Replace ``{bin}``, ``{prefix}``, ``{source}`` and ``{home}``; other braces stay (JSON has them)."""
+        folders = {
+            "{bin}": self.prefix / "bin",
+            "{prefix}": self.prefix,
+            "{source}": self.source,
+            "{home}": self.home,
+        }
+        filled = []
+        for word in words:
+            for placeholder, folder in folders.items():
+                word = word.replace(placeholder, str(folder))
+            filled.append(word)
+        return tuple(filled)
+
+
+def repository(folder: Path) -> Path:
+    """The top of the git work tree that ``folder`` is in; raises InvalidMeasurement where it is in none."""
+    found = git("rev-parse", "--show-toplevel", cwd=folder)
+    if found.returncode != 0:
+        raise InvalidMeasurement(
+            f"{folder} is not in a git work tree: there is no base to build", code="no-repository", hint="git init"
+        )
+    return Path(found.stdout.rstrip("\n"))
+
+
+def commit_of(revision: str, root: Path) -> str:
+    """The commit that ``revision`` names; raises InvalidMeasurement where this repository has no such commit."""
+    found = git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", cwd=root)
+    if found.returncode != 0:
+        raise InvalidMeasurement(
+            f"the base {revision} is not a commit of {root}",
+            code="no-such-base",
+            hint=f"fetch it (a shallow clone lacks it): git fetch origin {revision}",
+        )
+    return found.stdout.strip()
+
+
+@contextmanager
+def two_builds(
+    root: Path, commit: str, build: Sequence[str], note: Callable[[str], None]
+) -> Iterator[tuple[Build, Build]]:
+    """Build ``commit`` and the current work tree of ``root`` (tracked and unignored files), base first.
+
+    ``build`` is the argv to run in each checkout; empty = a venv of this interpreter and ``pip install .``.
+    Raises InvalidMeasurement, with the end of the build's output, where either fails.
+    """
+    with tempfile.TemporaryDirectory(prefix="hookbench-gate-") as temporary:
+        # Resolved, for git lists and removes worktrees by their real path.
+        base, head = (_side(Path(temporary).resolve() / name) for name in ("base", "head"))
+        try:
+            made = git("worktree", "add", "--detach", str(base.source), commit, cwd=root, deadline_s=300)
+            if made.returncode != 0:
+                raise InvalidMeasurement(
+                    f"base {commit[:12]} could not be checked out: {made.stderr.strip()}",
+                    code="base-checkout",
+                    hint=f"try: git worktree add --detach /tmp/base {commit[:12]}",
+                )
+            _copy_work_tree(root, head.source)
+            for side in (base, head):
+                note(f"building {side.name}")
+                _build(side, build)
+            yield base, head
+        finally:
+            git("worktree", "remove", "--force", "--force", str(base.source), cwd=root)
+            shutil.rmtree(base.source, ignore_errors=True)
+            git("worktree", "prune", cwd=root)
+
+
+def _side(folder: Path) -> Build:
+    folder.mkdir()
+    side = Build(folder.name, folder / "tree", folder / "prefix", folder / "home", folder / "work")
+    for made in (side.prefix, side.home, side.work):
+        made.mkdir()
+    return side
+
+
+def _copy_work_tree(root: Path, target: Path) -> None:
+    listed = git("ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=root)
+    for name in filter(None, listed.stdout.split("\0")):
+        source, copy = root / name, target / name
+        if source.is_symlink() or source.is_file():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, copy, follow_symlinks=False)
+
+
+def _build(side: Build, build: Sequence[str]) -> None:
+    if build:
+        steps = [side.fill(build)]
+    else:
+        python = str(side.prefix / "bin" / "python")
+        steps = [
+            (sys.executable, "-m", "venv", str(side.prefix)),
+            (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "."),
+        ]
+    # A build is no arm: it needs the caller's proxy, certificates and package index.
+    environ = {key: value for key, value in os.environ.items() if key not in _STRIPPED}
+    for argv in steps:
+        log = side.work.parent / "build.log"
+        ended = _run_step(argv, side.source, environ, log)
+        if ended != 0:
+            tail = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_TAIL:])
+            raise InvalidMeasurement(
+                f"{side.name} does not build: {' '.join(argv)}: {ended}\n{tail}".rstrip(),
+                code=f"{side.name}-build",
+                hint="build it by hand in a clean checkout",
+            )
+
+
+def _run_step(argv: Sequence[str], cwd: Path, environ: Mapping[str, str], log: Path) -> int | str:
+    """Run one build step into ``log``: its exit code, or why there is none."""
+    with log.open("wb") as output:
+        try:
+            child = subprocess.Popen(
+                argv,
+                cwd=cwd,
+                env=environ,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            return str(error)
+        try:
+            return child.wait(BUILD_DEADLINE_S)
+        except subprocess.TimeoutExpired:
+            return f"not done after {BUILD_DEADLINE_S:g} s"
+        finally:
+            if child.poll() is None:  # too late, or interrupted
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait()

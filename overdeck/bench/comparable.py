@@ -1,0 +1,74 @@
+"""Arms are compared only when both did the work: the reasons why a run or a block does not count.
+
+A published comparison was once retracted because its "on" arm had started no hook at all.
+"""
+
+from overdeck.bench.arm import Arm
+from overdeck.bench.invalid import InvalidMeasurement
+from overdeck.bench.launch import Run
+
+_NEVER_STARTED = {126: "could not be executed", 127: "was not found"}
+"""What a shell's, or env's, exit code says about the program behind it."""
+
+
+def exit_codes(run: Run) -> tuple[int | None, ...]:
+    """The distinct exit codes of a run's commands: fourteen silent hooks and one silent front are both (0,)."""
+    return tuple(sorted(set(run.exits), key=lambda code: -1000 if code is None else code))
+
+
+def check_run(arm: Arm, run: Run, timeout_s: float) -> None:
+    """Raise InvalidMeasurement unless every command of this run started and ended by itself, in time."""
+    if run.failed:
+        raise InvalidMeasurement(
+            f"arm {arm.name} did not start: {run.failed}", code="no-start", hint=f"try it by hand: {arm.shown}"
+        )
+    if run.timed_out:
+        raise InvalidMeasurement(
+            f"arm {arm.name} was not over after {timeout_s:g} s and was killed with everything it had started",
+            code="timeout",
+            hint="raise --timeout, or see what it waits for (a process that keeps stdout open counts)",
+        )
+    for argv, code in zip(arm.commands, run.exits, strict=True):
+        if code in _NEVER_STARTED:
+            said = f": {_line(run.stderr_head)}" if run.stderr_head else ""
+            raise InvalidMeasurement(
+                f"arm {arm.name} exited {code}, a program in it {_NEVER_STARTED[code]}{said}",
+                code=f"exit-{code}",
+                hint=f"try it by hand: {' '.join(argv)}",
+            )
+    if run.cpu_us == 0:
+        raise InvalidMeasurement(
+            f"the kernel reported no CPU time at all for arm {arm.name}: there is nothing to compare",
+            code="nothing-measured",
+            hint="run on a kernel with precise CPU accounting",
+        )
+
+
+def check_pair(a: Arm, run_a: Run, b: Arm, run_b: Run) -> None:
+    """Raise InvalidMeasurement unless both arms of a block ended the same way and printed the same bytes."""
+    hint = "pass --allow-diff if the arms are meant to differ"
+    if exit_codes(run_a) != exit_codes(run_b):
+        raise InvalidMeasurement(
+            f"the arms end differently: {a.name} exits {_codes(run_a)}, {b.name} exits {_codes(run_b)}",
+            code="exit-differs",
+            hint=hint,
+        )
+    if run_a.stdout_hash != run_b.stdout_hash:
+        raise InvalidMeasurement(
+            f"the arms print different things: {a.name} {_printed(run_a)}, {b.name} {_printed(run_b)}",
+            code="stdout-differs",
+            hint=hint,
+        )
+
+
+def _codes(run: Run) -> str:
+    return ", ".join(str(code) for code in exit_codes(run))
+
+
+def _printed(run: Run) -> str:
+    return f"{run.stdout_bytes} bytes ({_line(run.stdout_head)!r})" if run.stdout_bytes else "nothing"
+
+
+def _line(text: str) -> str:
+    shown = " ".join(text.split())
+    return shown if len(shown) <= 120 else shown[:117] + "..."

@@ -1,0 +1,116 @@
+"""The parent's side of the spawner: hand it commands and a payload, get back what one run cost."""
+
+import json
+import select
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from overdeck.bench import spawner
+from overdeck.bench.invalid import InvalidMeasurement
+
+_GRACE_S = 15.0
+"""How far past a run's own deadline the spawner may take to kill, reap and answer."""
+
+
+class Run(NamedTuple):
+    """What one run of an arm cost, summed over its commands and their waited-for or orphaned descendants."""
+
+    wall_ns: int
+    user_us: int
+    system_us: int
+    rss_kb: int
+    voluntary: int
+    involuntary: int
+    minor_faults: int
+    major_faults: int
+    exits: tuple[int | None, ...]
+    """Exit code per command; negative = killed by that signal; None = never seen to exit."""
+    stdout_hash: str
+    stdout_bytes: int
+    stdout_head: str
+    stderr_head: str
+    orphans: int
+    killed: int
+    """Orphans that outlived their 250 ms and were killed."""
+    floor_kb: int
+    """The spawner's size at the end of the run: an ``rss_kb`` that is not above it says nothing."""
+    timed_out: bool
+    failed: str
+    """Why a command could not be started at all; empty when all were."""
+
+    @property
+    def cpu_us(self) -> int:
+        return self.user_us + self.system_us
+
+
+class Spawner:
+    """A running spawner; use it as a context manager, so that it and what it runs end with the block."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-S", spawner.__file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={"PATH": "/usr/bin:/bin"},
+            bufsize=0,
+            start_new_session=True,  # an interrupt reaches us, and we close its stdin
+        )
+
+    def run(
+        self,
+        commands: Sequence[tuple[str, Sequence[str]]],
+        *,
+        environ: Mapping[str, str],
+        cwd: Path,
+        payload: Path,
+        timeout_s: float,
+    ) -> Run:
+        """Start all ``commands`` (an executable path and its argv each) in parallel, wait as a client would."""
+        request = {
+            "commands": [[executable, *argv] for executable, argv in commands],
+            "environ": dict(environ),
+            "cwd": str(cwd),
+            "payload": str(payload),
+            "timeout_ns": round(timeout_s * 1e9),
+        }
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(request).encode() + b"\n")
+        except BrokenPipeError:
+            raise self._lost() from None
+        answer = self._answer(timeout_s + _GRACE_S)
+        return Run(**{**answer, "exits": tuple(answer["exits"])})
+
+    def _answer(self, deadline_s: float) -> Any:
+        assert self._process.stdout is not None
+        ready, _, _ = select.select([self._process.stdout], [], [], deadline_s)
+        line = self._process.stdout.readline() if ready else b""
+        if not line:
+            raise self._lost()
+        return json.loads(line)
+
+    def _lost(self) -> InvalidMeasurement:
+        return InvalidMeasurement(
+            "the process that starts the arms ended, or stopped answering, in the middle of a run",
+            code="spawner-lost",
+            hint="look above for what it printed; run the command again",
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.close()  # it kills what still runs, and ends
+        try:
+            self._process.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()

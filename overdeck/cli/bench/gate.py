@@ -1,0 +1,98 @@
+"""``hookbench gate``: has this tree become dearer than the pinned base?"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from overdeck.cli.bench.interrupt import sigterm_unwinds
+from overdeck.cli.output import JsonOption, Output, verb
+from overdeck.errors import ExitCode
+
+if TYPE_CHECKING:
+    from overdeck.bench.gate import GateOutcome
+
+
+def command(
+    *,
+    config: Annotated[Path, typer.Option("--config", help="What to measure, and how much is tolerated.")] = Path(
+        "bench/gate.toml"
+    ),
+    base: Annotated[
+        str | None, typer.Option("--base", metavar="REV", help="Compare with this commit, not the pinned one.")
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit 5 when it stays unclear.")] = False,
+    pairs_cap: Annotated[int, typer.Option("--pairs-cap", help="The most blocks of one batch (16 to 80).")] = 80,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Repeat the random choices of an earlier run.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Build the base and this tree side by side and fail where a scenario got dearer than tolerated.
+
+    Exit 0 pass or (without --strict) inconclusive, 1 fail, 4 invalid: nothing that was not measured passes.
+    """
+    from overdeck.bench.blocks import draw_seed
+    from overdeck.bench.gate import as_data, run_gate
+    from overdeck.bench.gate_config import read_gate_config
+    from overdeck.bench.invalid import InvalidMeasurement
+
+    with verb("gate", as_json) as out, sigterm_unwinds():
+        chosen = draw_seed() if seed is None else seed
+        out.note(f"seed {chosen}")
+        try:
+            outcome = run_gate(
+                read_gate_config(config), seed=chosen, base=base, pairs_cap=pairs_cap, note=out.note
+            )
+        except InvalidMeasurement as invalid:
+            invalid.data = {"verdict": "invalid", "seed": chosen, "scenarios": []}
+            raise
+        _show(out, outcome)
+        out.data = as_data(outcome)
+        if outcome.verdict == "invalid":
+            reasons = "; ".join(
+                f"{row.name}: {row.reason}" for row in outcome.scenarios if row.verdict == "invalid"
+            )
+            raise InvalidMeasurement(
+                f"the gate is INVALID: {reasons}",
+                code="invalid-scenario",
+                hint="mend the scenario or the side it names; until then nothing has passed",
+                data=out.data,
+            )
+        if outcome.verdict == "fail":
+            out.exit_code = ExitCode.FINDINGS
+        elif outcome.verdict == "inconclusive":
+            out.warn("the gate is inconclusive: run it again on a quieter machine, or widen the tolerance")
+            if strict:
+                out.exit_code = ExitCode.UNVERIFIABLE
+
+
+def _show(out: Output, outcome: "GateOutcome") -> None:
+    from overdeck.bench.report import times
+
+    names = ", ".join(row.name for row in outcome.scenarios if row.verdict == outcome.verdict)
+    out.line(f"{outcome.verdict.upper()} against base {outcome.base[:12]}: {names}")
+    out.line()
+    table = []
+    for row in outcome.scenarios:
+        for metric, measured in row.metrics.items():
+            value, low, high, _ = measured.ratio
+            table.append(
+                [
+                    row.name,
+                    metric,
+                    measured.verdict,
+                    times(value),
+                    f"{times(low)}-{times(high)}",
+                    f"+{measured.tolerance:.0%}",
+                    str(measured.pairs),
+                ]
+            )
+    out.table(
+        ("scenario", "metric", "verdict", "head/base", "95 % CI", "tolerated", "pairs"),
+        table,
+        right=("head/base", "95 % CI", "tolerated", "pairs"),
+    )
+    for row in outcome.scenarios:
+        if row.reason:
+            out.line(f"{row.name}: {row.verdict}: {row.reason}")

@@ -1,0 +1,336 @@
+"""``hookbench gate`` on small real repositories whose build copies a shell hook: canaries, and every way it fails
+closed."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+HOOK = "#!/bin/sh\ncat >/dev/null\necho ok\n"
+BURN_15_MS = "i=0\nwhile [ $i -lt 15000 ]; do i=$((i+1)); done\n"
+BURN_60_MS = "i=0\nwhile [ $i -lt 60000 ]; do i=$((i+1)); done\n"
+GATE = """\
+base = "{base}"
+build = ["sh", "-c", "mkdir -p {{prefix}}/bin && cp hook {{prefix}}/bin/hook"]
+
+[[scenario]]
+name = "a call"
+argv = ["{{bin}}/hook"]
+payload = "payload.json"
+"""
+
+
+class Repository:
+    """A git repository with a hook, a gate.toml and one commit, which is the pinned base."""
+
+    def __init__(self, root: Path, home: Path) -> None:
+        self.root = root
+        self.environ = {"PATH": os.environ["PATH"], "HOME": str(home), "LC_ALL": "C.UTF-8"}
+        (root / "bench").mkdir(parents=True)
+        self.git("init", "-q", "-b", "main")
+        (root / "bench" / "payload.json").write_text("{}")
+        self.hook(HOOK)
+        self.base = self.commit()
+        self.gate(GATE.format(base=self.base))
+
+    def git(self, *words: str) -> str:
+        who = ("-c", "user.name=T", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
+        return subprocess.run(
+            ["git", *who, *words], cwd=self.root, env=self.environ, capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    def commit(self) -> str:
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "a state")
+        return self.git("rev-parse", "HEAD")
+
+    def hook(self, text: str) -> None:
+        (self.root / "hook").write_text(text)
+        (self.root / "hook").chmod(0o755)
+
+    def gate(self, text: str) -> None:
+        (self.root / "bench" / "gate.toml").write_text(text)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    home = tmp_path / "git-home"
+    home.mkdir()
+    return Repository(tmp_path / "repository", home)
+
+
+@pytest.fixture
+def gate(hookbench: Callable, repository: Repository, environ: dict[str, str], tmp_path: Path) -> Callable:
+    """Run the gate in the repository, with its temporary files in a folder that can be looked into."""
+    environ["TMPDIR"] = str(tmp_path / "temporary")
+    (tmp_path / "temporary").mkdir()
+    return lambda *words: hookbench("gate", "--pairs-cap", 16, *words, cwd=repository.root)
+
+
+def assert_nothing_is_left(repository: Repository, tmp_path: Path) -> None:
+    assert list((tmp_path / "temporary").iterdir()) == []
+    assert len(repository.git("worktree", "list").splitlines()) == 1
+    assert not list((repository.root / ".git").glob("worktrees/*"))
+
+
+def test_an_unchanged_tree_does_not_fail(gate, repository, tmp_path):
+    said = gate("--json")
+    assert said.code == 0
+    assert said.data["verdict"] in ("pass", "inconclusive")
+    assert said.data["base"] == repository.base
+    assert [row["name"] for row in said.data["scenarios"]] == ["a call"]
+    assert set(said.data["scenarios"][0]["metrics"]) == {"cpu", "wall"}
+    assert_nothing_is_left(repository, tmp_path)
+
+
+def test_a_tree_that_burns_60_ms_more_fails_in_two_batches(gate, repository, tmp_path):
+    repository.hook(HOOK + BURN_60_MS)
+    said = gate("--json")
+    assert said.code == 1
+    row = said.data["scenarios"][0]
+    assert (said.data["verdict"], row["verdict"], len(set(row["seeds"]))) == ("fail", "fail", 2)
+    assert row["metrics"]["cpu"]["ratio"]["low"] > 2
+    assert "in two independent batches" in row["reason"]
+    assert_nothing_is_left(repository, tmp_path)
+
+
+def test_the_head_is_the_work_tree_new_files_included_and_ignored_ones_not(gate, repository):
+    (repository.root / ".gitignore").write_text("ignored\n")
+    (repository.root / "ignored").write_text("x")
+    (repository.root / "extra").write_text("x")
+    repository.gate(
+        GATE.format(base=repository.base).replace(
+            "cp hook", "{{ [ ! -e .gitignore ] || [ -e extra -a ! -e ignored ]; }} && cp hook"
+        ).replace("{{", "{").replace("}}", "}")
+    )  # fmt: skip
+    assert gate().code == 0
+
+
+def test_a_tree_that_got_cheaper_passes(gate, repository):
+    repository.hook(HOOK + BURN_60_MS)
+    repository.gate(GATE.format(base=repository.commit()))
+    repository.hook(HOOK)
+    said = gate()
+    assert said.code == 0
+    assert said.out.startswith("PASS against base ")
+
+
+def test_a_tolerance_of_the_scenario_is_obeyed(gate, repository):
+    repository.hook(HOOK + BURN_15_MS)
+    base = repository.commit()
+    repository.hook(HOOK + BURN_15_MS * 2)
+    repository.gate(GATE.format(base=base) + "tolerance = { cpu = 4, wall = 4 }\n")
+    assert gate("--json").data["verdict"] == "pass"
+
+
+def test_without_a_pinned_base_it_is_invalid_and_says_how_to_pin_one(gate, repository):
+    repository.gate(GATE.format(base=""))
+    said = gate()
+    assert (said.code, said.out) == (4, "")
+    assert "no base is pinned" in said.err
+    assert 'set base = "<commit>"' in said.err
+
+
+def test_base_on_the_command_line_stands_in_for_a_pinned_one(gate, repository):
+    repository.gate(GATE.format(base=""))
+    assert gate("--base", "HEAD", "--json").data["base"] == repository.base
+
+
+def invalid(said, code: str, why: str) -> None:
+    document = json.loads(said.out)
+    assert said.code == 4
+    assert document["ok"] is False
+    assert document["data"]["verdict"] == "invalid"
+    assert document["error"]["code"] == code
+    assert why in document["error"]["message"]
+
+
+def test_an_unknown_base_is_invalid(gate, repository):
+    repository.gate(GATE.format(base="0" * 40))
+    invalid(gate("--json"), "no-such-base", "0000")
+
+
+def test_a_base_that_does_not_build_is_invalid_with_the_builds_own_words(gate, repository, tmp_path):
+    (repository.root / "hook").unlink()
+    broken = repository.commit()
+    repository.hook(HOOK)
+    repository.gate(GATE.format(base=broken))
+    invalid(gate("--json"), "base-build", "cannot stat")
+    assert_nothing_is_left(repository, tmp_path)
+
+
+def test_a_head_that_does_not_build_is_invalid(gate, repository, tmp_path):
+    (repository.root / "hook").unlink()
+    invalid(gate("--json"), "head-build", "cannot stat")
+    assert_nothing_is_left(repository, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("hook", "why"),
+    [
+        ("#!/bin/sh\ncat >/dev/null\necho changed\n", "print different things"),
+        ("#!/bin/sh\ncat >/dev/null\necho ok\nexit 1\n", "end differently"),
+        ("#!/bin/sh\nno-such-program\n", "exited 127"),
+        ("#!/nonexistent/interpreter\n", "did not start"),
+    ],
+)
+def test_a_head_that_does_other_work_is_invalid(gate, repository, tmp_path, hook, why):
+    repository.hook(hook)
+    said = gate("--json")
+    invalid(said, "invalid-scenario", why)
+    assert said.data["scenarios"][0]["verdict"] == "invalid"
+    assert_nothing_is_left(repository, tmp_path)
+
+
+def test_a_scenario_that_one_side_lacks_is_invalid(gate, repository):
+    lacking = GATE.format(base=repository.base).replace(
+        "cp hook {prefix}/bin/hook", "cp new {prefix}/bin/hook || true"
+    )
+    (repository.root / "new").write_text(HOOK)
+    (repository.root / "new").chmod(0o755)
+    repository.gate(lacking)
+    invalid(gate("--json"), "invalid-scenario", "base has no {bin}/hook")
+
+
+def test_one_invalid_scenario_spoils_a_passing_gate(gate, repository):
+    second = '\n[[scenario]]\nname = "broken"\nargv = ["true"]\npayload = "payload.json"\nprepare = [["false"]]\n'
+    repository.gate(GATE.format(base=repository.base) + second)
+    said = gate("--json")
+    invalid(said, "invalid-scenario", "could not be prepared")
+    assert said.data["scenarios"][0]["verdict"] in ("pass", "inconclusive")
+
+
+def test_prepare_runs_once_a_side_in_the_home_that_the_arms_keep(gate, repository):
+    repository.hook('#!/bin/sh\ncat >/dev/null\ncat "$HOME/plan"\n')
+    prepare = """prepare = [["sh", "-c", "echo planned >>{home}/plan"]]\n"""
+    repository.gate(GATE.format(base=repository.commit()) + prepare)
+    assert gate().code == 0
+
+
+@pytest.mark.parametrize(
+    ("toml", "why"),
+    [
+        ("base = 'x'\n", "no [[scenario]]"),
+        ("base = [", "not TOML"),
+        ("bases = 'x'\n", "unknown key at top level: bases"),
+        ("base = 5\n", "base is not a string"),
+        ("[[scenario]]\nargv = ['x']\n", "without a name"),
+        ("[[scenario]]\nname = 'x'\npayload = 'payload.json'\n", "no argv in scenario 'x'"),
+        ("[[scenario]]\nname = 'x'\nargv = ['x']\n", "no payload in scenario 'x'"),
+        ("[[scenario]]\nname = 'x'\nargv = ['x']\npayload = 'none'\n", "cannot be read"),
+        ("[[scenario]]\nname = 'x'\nargv = 'x'\n", "not a list of strings"),
+        (
+            "[[scenario]]\nname = 'x'\nargv = ['x']\npayload = 'payload.json'\ntolerance = { cpu = '3%' }\n",
+            "no share",
+        ),
+        (
+            "[[scenario]]\nname = 'x'\nargv = ['x']\npayload = 'payload.json'\ntolerence = { cpu = 1 }\n",
+            "unknown key",
+        ),
+        ("[[scenario]]\nname = 'x'\nargv = ['x']\npayload = 'payload.json'\n" * 2, "two scenarios of one name"),
+    ],
+)
+def test_a_gate_file_that_says_something_wrong_is_invalid(gate, repository, toml, why):
+    repository.gate(toml)
+    invalid(gate("--json"), "gate-config", why)
+
+
+def test_a_missing_gate_file_is_invalid(gate):
+    invalid(gate("--config", "none.toml", "--json"), "gate-config", "none.toml cannot be read")
+
+
+def test_a_cap_below_the_first_look_is_a_usage_error(gate):
+    said = gate("--pairs-cap", 15)
+    assert (said.code, said.out) == (2, "")
+
+
+EVERY_OTHER_TIME = """\
+n=$(cat "$HOME/n" 2>/dev/null || echo {first})
+echo $((n + 1)) >"$HOME/n"
+[ $((n % 2)) -eq 0 ] || exit 0
+"""
+
+
+def test_an_unclear_outcome_is_5_under_strict_and_0_with_a_warning_without(gate, repository):
+    # Base is dear in every even block, head in every odd one: never clear, however often one looks.
+    repository.hook(HOOK + EVERY_OTHER_TIME.format(first=0) + BURN_60_MS)
+    base = repository.commit()
+    repository.hook(HOOK + EVERY_OTHER_TIME.format(first=1) + BURN_60_MS)
+    repository.gate(GATE.format(base=base))
+    for words, code in (((), 0), (("--strict",), 5)):
+        said = gate("--json", *words)
+        assert said.data["verdict"] == "inconclusive"
+        assert said.code == code
+        assert "not clear after 16 pairs" in said.data["scenarios"][0]["reason"]
+        assert any("inconclusive" in warning for warning in json.loads(said.out)["warnings"])
+
+
+def test_a_failure_that_a_second_batch_does_not_reproduce_is_inconclusive(gate, repository):
+    # Dear in its first 19 runs: the warm-up and the sixteen blocks of the first batch.
+    first_batch_only = EVERY_OTHER_TIME.format(first=0).replace("$((n % 2)) -eq 0", "$n -lt 19")
+    repository.hook(HOOK + first_batch_only.replace("-lt 19", "-lt 0") + BURN_60_MS)
+    base = repository.commit()
+    repository.hook(HOOK + first_batch_only + BURN_60_MS)
+    repository.gate(GATE.format(base=base))
+    said = gate("--json")
+    row = said.data["scenarios"][0]
+    assert (said.code, said.data["verdict"], len(row["seeds"])) == (0, "inconclusive", 2)
+    assert "did not reproduce" in row["reason"]
+
+
+BACKEND = """\
+import zipfile
+
+def build_wheel(folder, config_settings=None, metadata_directory=None):
+    name = "tiny-1-py3-none-any.whl"
+    with zipfile.ZipFile(f"{folder}/{name}", "w") as wheel:
+        wheel.write("hook", "tiny-1.data/scripts/hook")
+        wheel.writestr("tiny-1.dist-info/METADATA", "Metadata-Version: 2.1\\nName: tiny\\nVersion: 1\\n")
+        wheel.writestr("tiny-1.dist-info/WHEEL", "Wheel-Version: 1.0\\nTag: py3-none-any\\n")
+        wheel.writestr("tiny-1.dist-info/RECORD", "")
+    return name
+"""
+
+
+@pytest.mark.slow
+def test_without_a_build_key_each_side_is_installed_into_a_venv_of_its_own(gate, repository):
+    (repository.root / "backend.py").write_text(BACKEND)
+    (repository.root / "pyproject.toml").write_text(
+        '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+        '[project]\nname = "tiny"\nversion = "1"\n'
+    )
+    lines = GATE.format(base=repository.commit()).splitlines(keepends=True)
+    repository.gate("".join(line for line in lines if not line.startswith("build")))
+    said = gate("--json")
+    assert said.code == 0, said
+    assert said.data["verdict"] in ("pass", "inconclusive")
+
+
+def test_a_cancelled_gate_takes_its_worktree_and_arms_with_it(repository, hookbench_argv, environ, tmp_path):
+    environ["TMPDIR"] = str(tmp_path / "temporary")
+    (tmp_path / "temporary").mkdir()
+    pid_file = tmp_path / "pid"
+    repository.hook(f"#!/bin/sh\necho $$ >{pid_file}.new\nmv {pid_file}.new {pid_file}\nsleep 300\n")
+    repository.gate(GATE.format(base=repository.commit()))
+    running = subprocess.Popen(
+        [*hookbench_argv, "gate"],
+        cwd=repository.root,
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    end = time.monotonic() + 60
+    while not pid_file.exists():
+        assert running.poll() is None and time.monotonic() < end
+        time.sleep(0.01)
+    running.send_signal(signal.SIGTERM)
+    running.communicate(timeout=60)
+    assert running.returncode == 130
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid_file.read_text()), 0)
+    assert_nothing_is_left(repository, tmp_path)

@@ -1,0 +1,173 @@
+"""One run: what it counts, what it waits for, and that it leaves nothing behind."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from overdeck.bench.launch import Run, Spawner
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
+
+
+@pytest.fixture
+def payload(tmp_path: Path) -> Path:
+    file = tmp_path / "payload"
+    file.write_bytes(b'{"tool_name":"Bash"}')
+    return file
+
+
+def run(payload: Path, *argvs: list[str], timeout_s: float = 30.0) -> Run:
+    with Spawner() as spawner:
+        return spawner.run(
+            [(argv[0], argv) for argv in argvs],
+            environ={"PATH": "/usr/bin:/bin"},
+            cwd=payload.parent,
+            payload=payload,
+            timeout_s=timeout_s,
+        )
+
+
+def shell(code: str) -> list[str]:
+    return ["/bin/sh", "-c", code]
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-I", "-S", "-c", code]
+
+
+def gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_the_payload_arrives_on_stdin_whole(payload):
+    assert run(payload, shell("cat")).stdout_head == '{"tool_name":"Bash"}'
+
+
+def test_a_payload_far_larger_than_a_pipe_arrives_whole(payload):
+    payload.write_bytes(b"x" * 3_000_000)
+    assert run(payload, shell("wc -c")).stdout_head.strip() == "3000000"
+
+
+def test_a_hook_that_does_not_read_its_payload_is_no_error(payload):
+    payload.write_bytes(b"x" * 3_000_000)
+    seen = run(payload, shell("exit 3"))
+    assert (seen.exits, seen.failed, seen.timed_out) == ((3,), "", False)
+
+
+def test_cpu_time_of_children_that_were_waited_for_is_counted(payload):
+    burn = "import time\nwhile time.process_time() < 0.2: pass"
+    child = (
+        f"import os, sys; p = os.spawnv(os.P_NOWAIT, sys.executable, ['p', '-I', '-S', '-c', {burn!r}]); os.wait()"
+    )
+    seen = run(payload, python(child))
+    assert 190_000 < seen.cpu_us < 500_000
+
+
+@LINUX
+def test_cpu_time_of_an_orphan_is_counted_and_the_orphan_is_named(payload):
+    burn = "import time\nwhile time.process_time() < 0.04: pass"
+    seen = run(payload, shell(f"{sys.executable} -I -S -c '{burn}' >/dev/null 2>&1 & exit 0"))
+    assert seen.cpu_us > 35_000
+    assert (seen.orphans, seen.killed) == (1, 0)
+
+
+@LINUX
+def test_an_orphan_that_stays_is_killed_even_in_its_own_session(payload):
+    seen = run(payload, shell("setsid sleep 300 >/dev/null 2>&1 & echo $!"))
+    assert seen.killed == 1
+    assert gone(int(seen.stdout_head))
+
+
+def test_a_run_lasts_until_stdout_is_closed_not_only_until_exit(payload):
+    seen = run(payload, shell("(sleep 0.4; echo late) & exit 0"))
+    assert seen.wall_ns > 400_000_000
+    assert seen.stdout_head == "late\n"
+
+
+def test_a_run_lasts_until_exit_not_only_until_stdout_is_closed(payload):
+    assert run(payload, shell("exec >&- 2>&-; sleep 0.4")).wall_ns > 400_000_000
+
+
+def test_commands_of_one_run_start_together(payload):
+    seen = run(payload, *[shell("sleep 0.5")] * 4)
+    assert seen.exits == (0, 0, 0, 0)
+    assert 500_000_000 < seen.wall_ns < 1_500_000_000
+
+
+def test_output_larger_than_a_pipe_is_drained_and_hashed(payload):
+    many = run(payload, shell("head -c 3000000 /dev/zero"))
+    assert many.stdout_bytes == 3_000_000
+    assert many.stdout_hash != run(payload, shell("head -c 2999999 /dev/zero")).stdout_hash
+
+
+@LINUX
+def test_a_timeout_kills_the_whole_tree(payload, tmp_path):
+    pids = tmp_path / "pids"
+    seen = run(
+        payload,
+        shell(f"echo $$ >>{pids}; (setsid sh -c 'echo $$ >>{pids}; sleep 300') & sleep 300"),
+        timeout_s=0.7,
+    )
+    assert seen.timed_out
+    started = [int(word) for word in pids.read_text().split()]
+    assert len(started) == 2
+    assert all(gone(pid) for pid in started)
+
+
+def test_a_command_that_cannot_start_is_told_with_the_reason(payload):
+    assert "No such file" in run(payload, ["/nonexistent/hook"]).failed
+
+
+def test_a_death_by_signal_is_a_negative_exit_code(payload):
+    assert run(payload, shell("kill -9 $$")).exits == (-9,)
+
+
+@LINUX
+def test_the_size_of_a_small_program_is_the_spawners_floor_whatever_the_parents_size(payload):
+    ballast = bytearray(150_000_000)
+    ballast[::4096] = b"x" * len(ballast[::4096])
+    seen = run(payload, ["/bin/true"])
+    assert seen.rss_kb <= seen.floor_kb < 40_000
+
+
+@LINUX
+def test_what_runs_does_not_outlive_a_killed_parent(payload, tmp_path):
+    pid_file = tmp_path / "pid"
+    root = Path(__file__).resolve().parent.parent.parent
+    parent = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import pathlib, sys\n"
+            "from overdeck.bench.launch import Spawner\n"
+            f"argv = ['/bin/sh', '-c', 'echo $$ >{pid_file}.new; mv {pid_file}.new {pid_file}; sleep 300']\n"
+            f"file = pathlib.Path({str(payload)!r})\n"
+            "Spawner().run([(argv[0], argv)], environ={'PATH': '/usr/bin:/bin'}, cwd=file.parent, payload=file,"
+            " timeout_s=100)",
+        ],
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(root), "HOME": str(tmp_path)},
+    )
+    try:
+        assert eventually(pid_file.exists)
+    finally:
+        parent.kill()
+        parent.wait()
+    hook = int(pid_file.read_text())
+    assert eventually(lambda: gone(hook))
+
+
+def eventually(condition, within_s: float = 20.0) -> bool:
+    end = time.monotonic() + within_s
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
