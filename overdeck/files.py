@@ -3,13 +3,17 @@
 import os
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 
-def write_atomically(path: Path, content: bytes, *, mode: int = 0o600) -> None:
+def write_atomically(
+    path: Path, content: bytes, *, mode: int = 0o600, before_rename: Callable[[], None] | None = None
+) -> None:
     """Replace ``path`` by ``content``: temporary file in the same directory, fsync, rename, fsync of the folder.
 
     Parent folders are made (0700). A symlink is followed, so that the link survives and its target changes.
+    ``before_rename`` may still refuse, by raising: it runs when everything else is done.
     """
     target = path.resolve() if path.is_symlink() else path
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -20,6 +24,8 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o600) -> None:
             out.flush()
             os.fchmod(out.fileno(), mode)
             os.fsync(out.fileno())
+        if before_rename is not None:
+            before_rename()
         Path(temporary).replace(target)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+from collections import Counter
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,13 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from overdeck.cli.output import JsonOption, Output, verb
-from overdeck.errors import ExitCode, not_found, usage
+from overdeck.errors import ExitCode, OverdeckError, not_found, usage
 from overdeck.paths import Places
 
 if TYPE_CHECKING:
     from overdeck.wiring.audit import AuditReport
-    from overdeck.wiring.measure import Job, Measured
+    from overdeck.wiring.job import Job, Measured
     from overdeck.wiring.settings import Settings
+
+
+ALIKE_SHOWN = 3
+"""Findings of one rule in one file before the rest is only counted."""
 
 
 class FailOn(StrEnum):
@@ -27,6 +32,7 @@ class FailOn(StrEnum):
 
 
 def audit(
+    *,
     settings: Annotated[
         list[Path] | None,
         typer.Option("--settings", help="A settings file, or a plugin's hooks.json; may be repeated."),
@@ -54,7 +60,12 @@ def audit(
 
         places = Places.from_environment()
         files = [read_settings(path) for path in settings] if settings else claude_files(places, Path.cwd())
-        measured = _measure(files, out, yes, allow_network, payload) if measure else None
+        measured = None
+        if measure:
+            given = _payload(payload)
+            if not yes:
+                raise _needs_yes(files, settings or [], payload, allow_network)
+            measured = _measure(files, out, allow_network, given)
         report = judge(files, home=places.home, user_dir=places.claude_dir.absolute(), measured=measured)
         out.data = report.as_data()
         if not files:
@@ -65,26 +76,36 @@ def audit(
             out.exit_code = ExitCode.FINDINGS
 
 
-def _measure(
-    files: list["Settings"], out: Output, yes: bool, allow_network: bool, payload: Path | None
-) -> dict[tuple[str, str], "Measured"]:
-    from overdeck.wiring.audit import jobs
-    from overdeck.wiring.measure import measure
+def _needs_yes(
+    files: list["Settings"], named: list[Path], payload: Path | None, allow_network: bool
+) -> OverdeckError:
+    """The refusal to run anything unasked: the list of what would run, and the command that runs it."""
+    again = ["overdeck", "audit", *(word for path in named for word in ("--settings", str(path))), "--measure"]
+    again += ["--payload", str(payload)] if payload else []
+    again += ["--allow-network"] if allow_network else []
+    jobs = _runnable(files)
+    listed = sorted({command for job in jobs for command in _commands(job)})
+    return usage(
+        "\n  ".join([f"--measure would run these {len(listed)} hooks, on {len(jobs)} kinds of call:", *listed]),
+        hint=shlex.join([*again, "--yes"]),
+        code="needs-yes",
+    )
 
-    given = _payload(payload)
-    disabled = any(file.data.get("disableAllHooks") is True for file in files)
-    runnable = [] if disabled else [job for job in jobs(files) if _commands(job)]
-    if not yes:
-        again = "overdeck audit " + "".join(f"--settings {shlex.quote(str(f.path))} " for f in files)
-        listed = sorted({command for job in runnable for command in _commands(job)})
-        raise usage(
-            f"--measure would run these {len(listed)} hooks of yours, {len(runnable)} events of them:\n  "
-            + "\n  ".join(listed),
-            hint=again + "--measure --yes" + (" --allow-network" if allow_network else ""),
-            code="needs-yes",
-        )
-    out.note(f"running the hooks of {len(runnable)} events, each event four times")
-    return measure(runnable, files, environ=os.environ, payload=given, allow_network=allow_network)
+
+def _measure(
+    files: list["Settings"], out: Output, allow_network: bool, payload: dict[str, Any] | None
+) -> dict[tuple[str, str], "Measured"]:
+    from overdeck.wiring.measure import RUNS, measure
+
+    jobs = _runnable(files)
+    out.note(f"running the hooks of {len(jobs)} kinds of call, each {RUNS + 1} times")
+    return measure(jobs, files, environ=os.environ, payload=payload, allow_network=allow_network)
+
+
+def _runnable(files: list["Settings"]) -> list["Job"]:
+    from overdeck.wiring.audit import all_disabled, jobs
+
+    return [] if all_disabled(files) else [job for job in jobs(files) if _commands(job)]
 
 
 def _commands(job: "Job") -> list[str]:
@@ -134,14 +155,20 @@ def _show(report: "AuditReport", out: Output) -> None:
         today = report.moments[name]
         if today.starts > cost.starts:
             out.line(
-                f"{name}: {today.starts} starts and {today.cpu_ms:g} CPU ms today ({today.source}); as modules of the "
-                f"dispatcher {cost.starts} and about {cost.cpu_ms:g} where one acts (model)"
+                f"{name}: {today.starts} starts, {today.cpu_ms:g} CPU ms today ({today.source}); as modules of "
+                f"the dispatcher {cost.starts} and about {cost.cpu_ms:g} where one acts (model)"
             )
     out.line()
+    shown: Counter[tuple[str, Path]] = Counter()
     for finding in report.findings:
-        out.line(f"{finding.severity}  {finding.rule}  {finding.file}#{finding.pointer}")
-        out.line(f"    {finding.why}")
-        out.line(f"    fix: {finding.fix}")
+        shown[finding.rule, finding.file] += 1
+        if shown[finding.rule, finding.file] <= ALIKE_SHOWN:
+            out.line(f"{finding.severity}  {finding.rule}  {finding.file}#{finding.pointer}")
+            out.line(f"    {finding.why}")
+            out.line(f"    fix: {finding.fix}")
+    for (rule, path), count in shown.items():
+        if count > ALIKE_SHOWN:
+            out.line(f"{count - ALIKE_SHOWN} more of {rule} in {path} not shown: --json lists all")
     errors = sum(finding.severity == "error" for finding in report.findings)
     out.line(f"{errors} errors, {len(report.findings) - errors} warnings")
 

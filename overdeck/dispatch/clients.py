@@ -82,6 +82,9 @@ SOURCES = ("startup", "resume", "clear", "compact")
 _ALIASES = {"Agent": "Task"}
 """The subagent tool is called Agent; a matcher that says Task still matches it (measured)."""
 
+PYTHON_ONLY = r"(?<!\\)\(\?(?:[aiLmsux]+\)|P[<=>]|>|#|\()"
+"""Groups that Python's regexes have and JavaScript's have not: to Claude such a matcher is invalid."""
+
 _EXACT = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-|, ")
 
 
@@ -106,6 +109,8 @@ def matches(matcher: str, subject: str) -> bool:
     import re
 
     try:
+        if re.search(PYTHON_ONLY, matcher):
+            return False
         pattern = re.compile(matcher)
     except (re.error, RecursionError, OverflowError):
         return False

@@ -360,9 +360,9 @@ def _compiles(pattern: str) -> bool:
         return True
     try:
         re.compile(pattern)
-    except re.error:
+    except (re.error, RecursionError, OverflowError):
         return False
-    return True
+    return re.search(clients.PYTHON_ONLY, pattern) is None
 
 
 def _lifetime(table: dict[str, Any], path: str) -> int | None:

@@ -30,6 +30,8 @@ from overdeck.dispatch.merge import Merged
         ("[", [], ["Bash"]),
         ("Bash(", [], ["Bash"]),
         ("Bash(echo *)", [], ["Bash"]),
+        ("(?i)bash", [], ["Bash"]),
+        ("(?P<x>Bash)", [], ["Bash"]),
         ("Task", ["Agent"], []),
         ("startup|resume", ["startup"], ["clear"]),
         ("start", [], ["startup"]),

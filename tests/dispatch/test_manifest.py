@@ -44,6 +44,7 @@ def test_defaults(tmp_path: Path) -> None:
         (('PreToolUse = "Bash"', 'PreTool = "Bash"'), "unknown event"),
         (('PreToolUse = "Bash"', 'PreToolUse = "Bash("'), "not a regex"),
         (('PreToolUse = "Bash"', 'PreToolUse = "|"'), "names nothing"),
+        (('PreToolUse = "Bash"', 'PreToolUse = "(?i)bash"'), "not a regex"),
         (('PreToolUse = "Bash"', "PreToolUse = 3"), "must be a string"),
         (('PreToolUse = "Bash"', 'Stop = "Bash"'), "ignores matchers"),
         (('PreToolUse = "Bash"', ""), "[events]"),

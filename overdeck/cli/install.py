@@ -1,0 +1,84 @@
+"""``overdeck install``: our entries into the client's settings."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from overdeck.cli.output import JsonOption, Output, verb
+from overdeck.errors import usage
+from overdeck.paths import Places
+
+if TYPE_CHECKING:
+    from overdeck.wiring.install import Outcome
+
+ClientOption = Annotated[str, typer.Option("--client", help="The coding agent: claude.")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the change; write nothing.")]
+
+
+class Scope(StrEnum):
+    """Whose settings: the user's own."""
+
+    user = "user"
+
+
+def install(
+    *,
+    client: ClientOption = "claude",
+    scope: Annotated[Scope, typer.Option("--scope", help="Which settings file.")] = Scope.user,
+    events: Annotated[
+        str,
+        typer.Option("--events", help="Only these events, separated by commas; all that modules name by default."),
+    ] = "",
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Let the client start Overdeck once per event. Touches nothing else in its settings; keeps a backup."""
+    with verb("install", as_json) as out:
+        known_client(client)
+        from overdeck.authoring.fleet import recipe_for
+        from overdeck.wiring.install import install as put_in
+
+        places = Places.from_environment()
+        chosen = [name for event in events.split(",") if (name := event.strip())]
+        outcome = put_in(places, recipe_for(places), events=chosen, dry_run=dry_run)
+        for warning in outcome.warnings:
+            out.warn(warning)
+        report(outcome, out)
+        done = sum(change != "unchanged" for change in outcome.changes.values())
+        if not outcome.changed:
+            out.line(f"already installed: {len(outcome.changes)} events in {outcome.file}")
+        elif dry_run:
+            out.line(f"would change {done} events in {outcome.file} (dry run: nothing was written)")
+        else:
+            out.line(f"installed {done} events in {outcome.file}")
+            out.note("next: overdeck doctor")
+
+
+def known_client(client: str) -> str:
+    """The client's one name; raises OverdeckError for one that this version cannot wire."""
+    if client not in ("claude", "claude-code"):
+        raise usage(
+            f"this version cannot wire {client!r}, only claude",
+            hint="overdeck install --client claude",
+            code="client",
+        )
+    return "claude"
+
+
+def report(outcome: "Outcome", out: Output) -> None:
+    """The diff, where the backup is, and the same as data."""
+    diff = outcome.diff()
+    out.data = {
+        "file": str(outcome.file),
+        "changed": outcome.changed,
+        "dry_run": outcome.dry_run,
+        "events": dict(outcome.changes),
+        "backup": None if outcome.backup is None else str(outcome.backup),
+        "plans": [str(plan) for plan in outcome.plans],
+        "diff": diff,
+    }
+    for line in diff:
+        out.line(line)
+    if outcome.backup is not None:
+        out.note(f"the file as it was: {outcome.backup}")

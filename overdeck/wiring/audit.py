@@ -1,0 +1,225 @@
+"""What the hooks in some settings files cost, and what is wrong with them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from overdeck.dispatch.clients import CLAUDE_EVENTS, CLAUDE_TOOLS, TOOL_EVENTS, exact_names, is_exact, matches
+from overdeck.wiring import costmodel
+from overdeck.wiring.job import Job, Measured
+from overdeck.wiring.rules import RULES, Context, Finding, apply, worst_first
+from overdeck.wiring.settings import Handler, Settings, handlers_for
+
+ALWAYS = {
+    "PreToolUse": ("Bash", "Write"),
+    "PostToolUse": ("Bash", "Write"),
+    "UserPromptSubmit": ("*",),
+    "Stop": ("*",),
+    "SessionStart": ("startup",),
+    "SessionEnd": ("*",),
+}
+"""What is reported even where nothing is configured: event → tools, or what stands in their place."""
+
+MOMENTS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
+    ("one Bash call", (("PreToolUse", "Bash"), ("PostToolUse", "Bash"), ("PostToolBatch", "*"))),
+    ("one Write call", (("PreToolUse", "Write"), ("PostToolUse", "Write"), ("PostToolBatch", "*"))),
+    ("one prompt", (("UserPromptSubmit", "*"), ("Stop", "*"))),
+    ("session start and end", (("SessionStart", "startup"), ("SessionEnd", "*"))),
+)
+"""What a user does, and the events it fires."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One event for one tool, all handlers together; times in milliseconds, stalls in seconds.
+
+    ``handlers`` is what is configured; the rest is what the client really starts, so zero for a dropped file or
+    an event it does not know.
+    """
+
+    handlers: int
+    starts: int
+    wall_ms: float
+    cpu_ms: float
+    source: Literal["measured", "model"]
+    worst_stall_s: float
+    sum_of_timeouts_s: float
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(
+            self.handlers + other.handlers,
+            self.starts + other.starts,
+            round(self.wall_ms + other.wall_ms, 1),
+            round(self.cpu_ms + other.cpu_ms, 1),
+            self.source if self.source == other.source or not other.starts else other.source,
+            self.worst_stall_s + other.worst_stall_s,
+            self.sum_of_timeouts_s + other.sum_of_timeouts_s,
+        )
+
+
+NOTHING = Cost(0, 0, 0.0, 0.0, "model", 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """``events``: event → tool → Cost. ``commands`` counts different command lines over all events."""
+
+    files: tuple[Settings, ...]
+    handlers: int
+    commands: int
+    disabled: bool
+    events: Mapping[str, Mapping[str, Cost]]
+    moments: Mapping[str, Cost]
+    dispatcher: Mapping[str, Cost]
+    findings: tuple[Finding, ...]
+
+    def worst(self) -> str:
+        """The weight of the worst finding: ``error``, ``warning`` or empty."""
+        return self.findings[0].severity if self.findings else ""
+
+    def as_data(self) -> dict[str, Any]:
+        """The report as ``audit.data`` of INTERFACES.md."""
+        return {
+            "files": [
+                {"path": str(file.path), "handlers": len(file.all_handlers), "dropped": file.dropped}
+                for file in self.files
+            ],
+            "handlers": self.handlers,
+            "commands": self.commands,
+            "disabled": self.disabled,
+            "events": {
+                event: {tool: vars(cost) for tool, cost in by_tool.items()}
+                for event, by_tool in self.events.items()
+            },
+            "moments": {name: vars(cost) for name, cost in self.moments.items()},
+            "dispatcher": {name: vars(cost) for name, cost in self.dispatcher.items()},
+            "findings": [{**vars(finding), "file": str(finding.file)} for finding in self.findings],
+        }
+
+
+def audit(
+    files: Sequence[Settings],
+    *,
+    home: Path | None = None,
+    user_dir: Path | None = None,
+    measured: Mapping[tuple[str, str], Measured] | None = None,
+    cores: int | None = None,
+) -> AuditReport:
+    """Judge the files together, as the client merges them.
+
+    ``measured`` (by event and tool) takes the place of the model where it has an entry. Reads the scripts that
+    handlers name by an absolute path, no further than their first line; runs nothing.
+    """
+    disabled = all_disabled(files)
+    events: dict[str, dict[str, Cost]] = {}
+    for job in jobs(files):
+        result = (measured or {}).get((job.event, job.subject))
+        cost = NOTHING if not job.handlers else _cost(job.handlers, result, disabled=disabled, cores=cores)
+        events.setdefault(job.event, {})[job.subject] = cost
+    moments = {
+        name: sum((events.get(event, {}).get(tool, NOTHING) for event, tool in parts), NOTHING)
+        for name, parts in MOMENTS
+    }
+    findings = apply(RULES, Context(tuple(files), home, user_dir))
+    if measured:
+        known = {(finding.file, finding.pointer.removesuffix("/command")) for finding in findings}
+        late = [finding for finding in _never_ran(files, measured) if (finding.file, finding.pointer) not in known]
+        findings = worst_first([*findings, *late])
+    return AuditReport(
+        files=tuple(files),
+        handlers=sum(len(file.all_handlers) for file in files),
+        commands=len({handler.identity[1:] for file in files for handler in file.all_handlers}),
+        disabled=disabled,
+        events=events,
+        moments=moments,
+        dispatcher={name: _dispatched(parts, events) for name, parts in MOMENTS},
+        findings=tuple(findings),
+    )
+
+
+def all_disabled(files: Iterable[Settings]) -> bool:
+    """Whether a file that the client reads switches every hook off."""
+    return any(file.data.get("disableAllHooks") is True and not file.dropped for file in files)
+
+
+def jobs(files: Sequence[Settings]) -> list[Job]:
+    """Every event and tool worth a line, with the handlers it starts, in the client's order of events."""
+    named = dict.fromkeys([*ALWAYS, *(event for file in files for event in file.events)])
+    return [
+        Job(event, subject, tuple(handlers_for(files, event, subject)))
+        for event in named
+        for subject in _subjects(event, files)
+    ]
+
+
+def _subjects(event: str, files: Iterable[Settings]) -> Iterator[str]:
+    """The tools an event is reported for: the usual two, and every one that a matcher singles out."""
+    if event not in TOOL_EVENTS:
+        yield from ALWAYS.get(event, ("*",))
+        return
+    usual = ALWAYS["PreToolUse"]
+    yield from usual
+    matchers = {handler.matcher for file in files for handler in file.all_handlers if handler.event == event}
+    narrow = [matcher for matcher in sorted(matchers) if matcher not in ("", "*", ".*")]
+    written = [name for matcher in narrow if is_exact(matcher) for name in exact_names(matcher)]
+    # "Task" is the Agent tool under its old name, not one more tool
+    others = [name for name in written if not any(matches(name, tool) for tool in CLAUDE_TOOLS)]
+    for tool in [*CLAUDE_TOOLS, *dict.fromkeys(others)]:
+        if (
+            tool not in usual
+            and any(matches(matcher, tool) for matcher in narrow)
+            and not _matches_all(narrow, tool)
+        ):
+            yield tool
+
+
+def _matches_all(narrow: Sequence[str], tool: str) -> bool:
+    """Whether only catch-all regexes match the tool: then it costs what any other tool does."""
+    return all(
+        matches(matcher, "Bash") and matches(matcher, "Write") for matcher in narrow if matches(matcher, tool)
+    )
+
+
+def _cost(handlers: Sequence[Handler], measured: Measured | None, *, disabled: bool, cores: int | None) -> Cost:
+    running = [
+        handler for handler in handlers if not disabled and not handler.dropped and handler.event in CLAUDE_EVENTS
+    ]
+    waited = [handler.longest_s for handler in running if not handler.background]
+    model = costmodel.model(running, cores=cores)
+    return Cost(
+        handlers=len(handlers),
+        starts=model.starts,
+        wall_ms=measured.wall_ms if measured else model.wall_ms,
+        cpu_ms=measured.cpu_ms if measured else model.cpu_ms,
+        source="measured" if measured else "model",
+        worst_stall_s=max(waited, default=0.0),
+        sum_of_timeouts_s=sum(waited),
+    )
+
+
+def _dispatched(parts: Iterable[tuple[str, str]], events: Mapping[str, Mapping[str, Cost]]) -> Cost:
+    """The same moment through the dispatcher: a front and an interpreter for each event that starts anything."""
+    calls = sum(1 for event, tool in parts if events.get(event, {}).get(tool, NOTHING).starts)
+    cpu = round(calls * costmodel.FRONT_CPU_MS, 1)
+    return Cost(calls, calls * costmodel.FRONT_STARTS, cpu, cpu, "model", 0.0, 0.0)
+
+
+def _never_ran(files: Sequence[Settings], measured: Mapping[tuple[str, str], Measured]) -> Iterator[Finding]:
+    """Handlers that did not run when measured: a warning, as a throwaway HOME may be what they stumbled over."""
+    seen = set()
+    for result in measured.values():
+        for at, command, why in result.failures:
+            file = next(
+                (f.path for f in files for h in f.all_handlers if h.pointer == at and h.command == command), Path()
+            )
+            if (file, at) not in seen:
+                seen.add((file, at))
+                yield Finding(
+                    "did-not-run",
+                    "warning",
+                    file,
+                    at,
+                    f"when measured, {command[:80]!r} did not do its work: {why}",
+                    "run it by hand; if only the throwaway HOME was at fault, ignore this",
+                )

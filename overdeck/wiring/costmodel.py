@@ -1,0 +1,119 @@
+"""What a handler costs where nothing was measured: a model by kind of launcher, and labelled as one.
+
+The CPU numbers are added CPU per hook and call in Claude Code 2.1.197, 28 hooks, 2 cores
+(contract/FACTS.md, 4). Kinds that were not measured borrow the number of the nearest one.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from overdeck.wiring.commandline import started
+from overdeck.wiring.settings import Handler
+
+CPU_MS = {"native": 1.5, "shell": 2.5, "python-isolated": 16.0, "node": 21.0, "python": 38.0}
+"""Measured: static C, bash builtin, ``python3 -I -S`` with json, ``node -e``, ``python3`` with json."""
+
+FRONT_STARTS = 2
+FRONT_CPU_MS = CPU_MS["native"] + CPU_MS["python-isolated"]
+"""One call through the dispatcher when a module acts: the front and one isolated interpreter."""
+
+_KINDS = {
+    "sh": ("shell",),
+    "bash": ("shell",),
+    "dash": ("shell",),
+    "zsh": ("shell",),
+    "node": ("node",),
+    "bun": ("node",),  # not measured
+    "deno": ("node",),  # not measured
+    "npx": ("node", "node"),  # not measured: npm's launcher, then the program
+    "bunx": ("node", "node"),  # not measured
+    "uv": ("native", "python"),  # not measured: uv, then the interpreter it starts
+    "uvx": ("native", "python"),  # not measured
+    "ruby": ("python",),  # not measured
+    "perl": ("shell",),  # not measured
+    "php": ("node",),  # not measured
+}
+_SUFFIXES = {".py": "python", ".js": "node", ".cjs": "node", ".mjs": "node", ".ts": "node", ".sh": "shell"}
+_PYTHON = re.compile(r"python(\d(\.\d+)?)?$")
+
+
+class Cost(NamedTuple):
+    """What one call costs. ``starts`` counts processes; times are milliseconds for all handlers together."""
+
+    starts: int
+    wall_ms: float
+    cpu_ms: float
+
+
+def model(handlers: Iterable[Handler], *, cores: int | None = None) -> Cost:
+    """The modelled cost of starting these handlers in parallel on ``cores`` (default: those we may use).
+
+    Wall is the longest handler, or all the CPU divided by the cores where that is more: the shape FACTS 4
+    shows from 7 hooks on.
+    """
+    chains = [chain(handler) for handler in handlers if handler.starts_process]
+    cpus = [sum(CPU_MS[kind] for kind in kinds) for kinds, _ in chains]
+    total = sum(cpus)
+    wall = max([*cpus, total / (cores or usable_cores())], default=0.0)
+    return Cost(sum(starts for _, starts in chains), round(wall, 1), round(total, 1))
+
+
+def chain(handler: Handler) -> tuple[list[str], int]:
+    """The kinds of program one handler runs, and how many processes that takes.
+
+    A shell form costs the shell; a shell whose whole line is one command becomes it (exec), so it is no
+    process of its own.
+    """
+    programs, substitutions, alone = started(handler)
+    kinds: list[str] = []
+    starts = substitutions
+    for argv in programs:
+        found = kinds_of(argv)
+        kinds += found
+        starts += len(found)
+    kinds += ["native"] * substitutions
+    if handler.args is None:
+        kinds.append("native")
+        starts += 0 if alone else 1
+    return kinds, max(starts, 1)
+
+
+def kinds_of(argv: Sequence[str]) -> tuple[str, ...]:
+    """The launcher kinds of one program, by its name, its suffix, or its ``#!`` line where the file is there."""
+    interpreter = _shebang(argv[0])
+    by_suffix = (_SUFFIXES.get(Path(argv[0]).suffix, "native"),)
+    return _named(argv) or (_named(interpreter) if interpreter else ()) or by_suffix
+
+
+def _named(argv: Sequence[str]) -> tuple[str, ...]:
+    name = Path(argv[0]).name
+    if _PYTHON.match(name):
+        options = "".join(word[1:] for word in argv[1:] if re.fullmatch(r"-[A-Za-z]+", word))
+        return ("python-isolated",) if "I" in options and "S" in options else ("python",)
+    return _KINDS.get(name, ())
+
+
+def usable_cores() -> int:
+    """The processors this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _shebang(program: str) -> list[str]:
+    if not program.startswith("/"):
+        return []
+    try:
+        with Path(program).open("rb") as file:
+            first = file.readline(256)
+    except OSError:
+        return []
+    if not first.startswith(b"#!"):
+        return []
+    words = first[2:].decode("utf-8", "replace").split()
+    if words and Path(words[0]).name == "env":
+        words = [word for word in words[1:] if word != "-S"]
+    return words

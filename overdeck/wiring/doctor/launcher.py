@@ -1,0 +1,152 @@
+"""Does what the client starts, start? Python, folders, plans, and the front itself."""
+
+import json
+import os
+import platform
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from overdeck.authoring.fleet import front_argv
+from overdeck.dispatch.manifest import Recipe
+from overdeck.dispatch.plan import PlanError, parse, read_plan, trusted
+from overdeck.wiring.doctor.check import Check, Result, Situation
+from overdeck.wiring.install import timeout_s
+from overdeck.wiring.payloads import payload_for
+
+OLDEST_PYTHON = (3, 11)
+SESSION = "overdeck-doctor"
+"""The session under which the doctor's own call stands in the calls log."""
+
+
+def _python(_: Situation) -> Result:
+    seen = f"Python {platform.python_version()} at {sys.executable}, {platform.system()} {platform.machine()}"
+    if sys.version_info < OLDEST_PYTHON:
+        return Result("fail", seen, f"install Python {'.'.join(map(str, OLDEST_PYTHON))} or newer")
+    if sys.platform not in ("linux", "darwin"):
+        return Result("fail", seen + ": hooks do not run on this system, reports do", "use Linux or macOS")
+    return Result("ok", seen)
+
+
+def _state(situation: Situation) -> Result:
+    folder = situation.places.state
+    if not folder.exists():
+        return Result("skip", f"{folder} is not there yet: install makes it", "overdeck install")
+    distrust = trusted(str(folder))
+    if distrust:
+        return Result("fail", f"plans are not loaded from there: {distrust}", f"chmod 700 {folder}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return Result("fail", f"{folder} cannot be written: nothing is recorded", f"chmod u+rwx {folder}")
+    return Result("ok", f"{folder} is yours alone and writable")
+
+
+def _modules(situation: Situation) -> Result:
+    fleet = situation.fleet
+    if fleet is None:
+        return Result("fail", f"{situation.recipe.config} cannot be read", "overdeck hooks list")
+    seen = f"{len(fleet.enabled)} of {len(fleet.found)} modules on"
+    if fleet.problems:
+        listed = "; ".join(map(str, fleet.problems))
+        return Result("fail", f"{seen}; cannot be read: {listed}", "overdeck hooks list")
+    if not fleet.enabled:
+        return Result("warn", seen + ": nothing is guarded", "overdeck hooks list")
+    return Result("ok", seen)
+
+
+def _plans(situation: Situation) -> Result:
+    if not situation.installed:
+        return Result("skip", "not installed", "overdeck install")
+    broken, stale = [], []
+    for event in situation.union:
+        path = f"{situation.recipe.plans}/{event}.plan"
+        try:
+            changed = parse(read_plan(path)).stale()
+        except PlanError as error:
+            broken.append(f"{event}: {error}")
+            continue
+        if changed:
+            stale.append(f"{event} ({changed} changed)")
+    if broken:
+        return Result("fail", "; ".join(broken), "overdeck install")
+    if stale:
+        return Result(
+            "warn", f"older than its sources: {', '.join(stale)}; the next call remakes it", "overdeck install"
+        )
+    return Result("ok", f"{len(situation.union)} plans, whole and fresh")
+
+
+def _interpreter(situation: Situation) -> Result:
+    recipe = _recipe_in_force(situation)
+    root = recipe.entry.rpartition("/overdeck/dispatch/")[0]
+    code = f"import sys; sys.path.append({root!r}); import overdeck.dispatch.front"
+    ran = _start([recipe.python, "-I", "-S", "-c", code], b"", 10)
+    if isinstance(ran, str):
+        return Result("fail", f"{recipe.python} {ran}", "overdeck install")
+    if ran.returncode:
+        last = (ran.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit {ran.returncode}"])[-1]
+        return Result(
+            "fail", f"{recipe.python} cannot import the dispatcher from {root}: {last}", "overdeck install"
+        )
+    return Result("ok", f"{recipe.python} imports the dispatcher")
+
+
+def _front(situation: Situation) -> Result:
+    if not situation.installed or not situation.union:
+        return Result("skip", "not installed", "overdeck install")
+    event = "PreToolUse" if "PreToolUse" in situation.union else next(iter(situation.union))
+    call = payload_for(event, "Bash", cwd="/", transcript=os.devnull) | {"session_id": SESSION}
+    limit = timeout_s(situation.recipe)
+    ran = _start(front_argv(situation.recipe, event), json.dumps(call).encode(), limit)
+    again = f"overdeck hooks errors; {event} with a call that runs `echo hi` was tried"
+    if isinstance(ran, str):
+        return Result("fail", f"the front {ran}", "overdeck install")
+    said = ran.stdout.decode("utf-8", "replace").strip()
+    if ran.returncode:
+        return Result("fail", f"the front exits {ran.returncode}, which must be 0: {ran.stderr[:200]!r}", again)
+    if said:
+        harmless = said.startswith("{") and "systemMessage" not in said
+        return Result("warn" if harmless else "fail", f"the front speaks on a harmless call: {said[:200]}", again)
+    return Result("ok", f"the front starts with an empty environment and says nothing to a harmless {event}")
+
+
+def _recipe_in_force(situation: Situation) -> Recipe:
+    """The recipe the written plans are made from; this installation's where there is none."""
+    try:
+        return Recipe.load(situation.recipe.plans)
+    except PlanError:
+        return situation.recipe
+
+
+def _start(argv: Sequence[str], stdin: bytes, limit_s: float) -> subprocess.CompletedProcess[bytes] | str:
+    """Run a program with an empty environment; the reason in words where it cannot start or end in time."""
+    try:
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={},
+            cwd="/",
+            start_new_session=True,
+        )
+    except OSError as error:
+        return f"does not start: {Path(argv[0])}: {error.strerror}"
+    try:
+        out, err = process.communicate(stdin, timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return f"does not end within {limit_s:g} s"
+    return subprocess.CompletedProcess(argv, process.returncode, out, err)
+
+
+LAUNCHER = (
+    Check("python", _python),
+    Check("state folder", _state),
+    Check("modules", _modules),
+    Check("plans", _plans),
+    Check("interpreter", _interpreter),
+    Check("front", _front),
+)

@@ -1,0 +1,93 @@
+"""Does the client start the front at all, for the right calls, and wait long enough?"""
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+from overdeck.errors import OverdeckError
+from overdeck.wiring.doctor.check import Check, Result, Situation
+from overdeck.wiring.entries import Entry, Group
+from overdeck.wiring.install import wanted_groups
+from overdeck.wiring.rules import RULES, Context, apply
+from overdeck.wiring.settings import read_settings
+
+_VERSION = re.compile(r"\d+\.\d+\.\d+")
+
+
+def _settings(situation: Situation) -> Result:
+    file = situation.settings_file
+    if not file.exists():
+        return Result("skip", f"there is no {file}")
+    try:
+        settings = read_settings(file)
+    except OverdeckError as error:
+        return Result("fail", error.message, error.hint)
+    audit = f"overdeck audit --settings {file}"
+    found = apply(RULES, Context((settings,), situation.places.home, file.parent))
+    for finding in found:
+        if finding.severity == "error" or finding.rule == "disable-all-hooks":
+            return Result("fail", f"{file}#{finding.pointer}: {finding.why}", audit)
+    if found:
+        return Result("warn", f"{file}: {len(found)} warnings", audit)
+    return Result("ok", f"{file}: {len(settings.all_handlers)} handlers, none of them broken")
+
+
+def _entries(situation: Situation) -> Result:
+    if not situation.installed:
+        return Result("warn", f"not installed: no entry of ours in {situation.settings_file}", "overdeck install")
+    wanted = wanted_groups(situation.recipe, situation.union)
+    here = {entry.event: entry for entry in situation.entries}
+    troubles = [f"no entry for {event}" for event in wanted if event not in here]
+    troubles += [
+        f"{event}: {trouble}"
+        for event, group in wanted.items()
+        if event in here and (trouble := drift(here[event], group))
+    ]
+    troubles += [f"{event} starts the front for no module" for event in here if event not in wanted]
+    twice = len(situation.entries) - len(here)
+    troubles += [f"{twice} entries too many"] if twice else []
+    if troubles:
+        return Result("fail", f"{situation.settings_file}: {'; '.join(troubles)}", "overdeck install")
+    return Result("ok", f"{len(wanted)} entries, as this installation would write them")
+
+
+def drift(entry: Entry, group: Group) -> str:
+    """How an installed entry differs from the one that install would write; empty where it does not."""
+    want = group["hooks"][0]
+    if entry.hook.get("type") != "command":
+        return f"it is of type {entry.hook.get('type')!r}"
+    if entry.argv != [want["command"], *want["args"]]:
+        return "it starts something else than this installation's front"
+    if (entry.matcher or "") != group.get("matcher", ""):
+        return f"its matcher {entry.matcher!r} is not the union of the modules', {group.get('matcher')!r}"
+    timeout = entry.hook.get("timeout")
+    if not isinstance(timeout, int | float) or timeout < want["timeout"]:
+        return f"its timeout {timeout!r} is below the front's deadlines, {want['timeout']} s"
+    return ""
+
+
+def _client(situation: Situation) -> Result:
+    found = shutil.which("claude", path=situation.environ.get("PATH", os.defpath))
+    if found is None:
+        return Result("skip", "claude is not on PATH")
+    return Result("ok", f"{found}{client_version(Path(found))}")
+
+
+def client_version(program: Path) -> str:
+    """The version, from the names and files around the program (it is not started): `` (2.1.197)`` or nothing."""
+    target = program.resolve()
+    for folder in target.parents:
+        manifest = folder / "package.json"
+        if manifest.is_file():
+            try:
+                version = json.loads(manifest.read_bytes()).get("version")
+            except (OSError, ValueError, AttributeError):
+                version = None
+            return f" ({version})" if isinstance(version, str) else ""
+    named = _VERSION.search(str(target))
+    return f" ({named.group()})" if named else ""
+
+
+WIRED = (Check("client", _client), Check("settings", _settings), Check("entries", _entries))

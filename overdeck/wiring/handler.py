@@ -1,0 +1,65 @@
+"""One hook of a client's settings: what it starts, for which calls, and how long the client waits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+DEFAULT_TIMEOUT_S = 600.0
+EVENT_TIMEOUT_S = {"UserPromptSubmit": 30.0, "SessionEnd": 1.5}
+"""Where a handler names no timeout (FACTS 0.14, 0.15)."""
+
+LONGEST_TIMEOUT_S = 2_147_483
+"""Above this the client's 32-bit millisecond timer wraps and cancels the hook at once (FACTS 0.2)."""
+
+
+@dataclass(frozen=True)
+class Handler:
+    """One hook of one event. ``args`` None is the shell form. ``command`` is what a ``http`` hook's url, or a
+    ``prompt`` hook's text, would be. ``plugin`` is the plugin's folder, empty for a settings file.
+    """
+
+    event: str
+    matcher: str
+    type: str
+    command: str
+    args: tuple[str, ...] | None
+    timeout_s: float | None
+    pointer: str
+    file: Path
+    shell: str = ""
+    condition: str = ""
+    background: bool = False
+    plugin: str = ""
+    dropped: bool = False
+
+    @property
+    def starts_process(self) -> bool:
+        """Whether running it starts a program: only ``command`` hooks do."""
+        return self.type == "command"
+
+    @property
+    def longest_s(self) -> float:
+        """How long the client would wait for it, in seconds; 0 where its timer wraps."""
+        if self.timeout_s is None:
+            return EVENT_TIMEOUT_S.get(self.event, DEFAULT_TIMEOUT_S)
+        return self.timeout_s if self.timeout_s <= LONGEST_TIMEOUT_S else 0.0
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Handlers with equal identity run once; a plugin's count separately (FACTS 2, "Dedup")."""
+        return (self.plugin, self.type, self.command, self.args, self.shell, self.condition)
+
+    def argv(self, variables: Mapping[str, str] | None = None) -> list[str]:
+        """What the client execs: ``/bin/sh -c`` for the shell form, else command and args with ``${NAME}``
+        replaced from ``variables``. The shell form keeps its placeholders: the client exports them instead.
+
+        Raises ValueError for a handler that starts no process.
+        """
+        if not self.starts_process:
+            raise ValueError(f"a {self.type} hook starts no process")
+        if self.args is None:
+            return ["/bin/sh", "-c", self.command]
+        words = [self.command, *self.args]
+        for name, value in (variables or {}).items():
+            words = [word.replace("${" + name + "}", value) for word in words]
+        return words

@@ -1,0 +1,280 @@
+"""Putting our entries into Claude Code's user settings, and taking them out again."""
+
+import difflib
+import fcntl
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from overdeck.authoring.fleet import front_argv, load_fleet, matchers, write_plans
+from overdeck.dispatch.manifest import Recipe
+from overdeck.errors import ExitCode, OverdeckError, usage
+from overdeck.files import back_up, write_atomically
+from overdeck.paths import Places
+from overdeck.wiring import entries
+from overdeck.wiring.entries import Edit, Group, Refused, group_for, put, take
+from overdeck.wiring.receipt import Receipt, drop_receipt, owned, read_receipt, write_receipt
+from overdeck.wiring.settings import Settings, parse_settings
+from overdeck.wiring.sources import user_settings
+
+STDIN_BOUND_S = 5
+"""How long the front may wait for the payload before its deadlines begin (DESIGN.md, step 2)."""
+MARGIN_S = 2
+
+LOCK_WAIT_S = 10.0
+ATTEMPTS = 5
+"""How often to begin again when somebody else writes the file in between."""
+
+_BOM = "\ufeff"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was done to a file, or would be. Bytes are None where there is no file. ``changes``: event → word."""
+
+    file: Path
+    before: bytes | None
+    after: bytes | None
+    changes: Mapping[str, str]
+    dry_run: bool
+    backup: Path | None = None
+    plans: tuple[Path, ...] = ()
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def changed(self) -> bool:
+        return self.before != self.after
+
+    def diff(self) -> list[str]:
+        """A unified diff, line ends left out; empty where nothing changes."""
+        return list(
+            difflib.unified_diff(
+                _lines(self.before),
+                _lines(self.after),
+                str(self.file) if self.before is not None else os.devnull,
+                str(self.file) if self.after is not None else os.devnull,
+                lineterm="",
+            )
+        )
+
+
+def timeout_s(recipe: Recipe) -> int:
+    """The timeout an entry asks for: above everything the front may take, or the client kills a gate's answer."""
+    return STDIN_BOUND_S + -(-recipe.total_deadline_ms // 1000) + MARGIN_S
+
+
+def wanted_groups(recipe: Recipe, union: Mapping[str, str]) -> dict[str, Group]:
+    """Event → the group that ``install`` puts there; ``union`` is what ``fleet.matchers`` says."""
+    return {
+        event: group_for(event, matcher, front_argv(recipe, event), timeout_s(recipe))
+        for event, matcher in union.items()
+    }
+
+
+def install(places: Places, recipe: Recipe, *, events: Sequence[str] = (), dry_run: bool = False) -> Outcome:
+    """One entry for each event that a module is switched on for, or for each of ``events``.
+
+    Idempotent. Raises OverdeckError where the file could not be changed without doubt: not JSON, a file the
+    client would drop, read-only, or somebody else writing to it all the time.
+    """
+    wanted = wanted_groups(recipe, _chosen(recipe, events))
+
+    def attempt(file: Path, before: bytes | None) -> Outcome:
+        text, bom = _text(file, before)
+        known = read_receipt(places, recipe.client, file)
+        try:
+            installed_before = bool(entries.find(text))
+            edit = put(text, wanted, drop_others=not events, owned=owned(known))
+        except Refused as reason:
+            raise _refused(file, str(reason)) from None
+        outcome = Outcome(file, before, _bytes(edit, bom), edit.changes, dry_run, warnings=_warnings(file, before))
+        if dry_run:
+            return outcome
+        plans = tuple(write_plans(recipe))
+        earlier = known if installed_before and known else Receipt(file, before is None, entries.Created())
+        if outcome.changed:
+            write_receipt(
+                places, recipe.client, Receipt(file, earlier.created_file, earlier.created | edit.created)
+            )
+        return _write(outcome, places, plans)
+
+    return _with_file(places, attempt, lock=not dry_run)
+
+
+def uninstall(places: Places, *, client: str = "claude", dry_run: bool = False) -> Outcome:
+    """Take our entries out. A file that install made, and that holds nothing else, goes. Raises OverdeckError."""
+
+    def attempt(file: Path, before: bytes | None) -> Outcome:
+        if before is None:
+            if not dry_run:
+                drop_receipt(places, client)
+            return Outcome(file, None, None, {}, dry_run)
+        text, bom = _text(file, before, strict=False)
+        known = read_receipt(places, client, file)
+        try:
+            edit = take(text, owned=owned(known))
+        except Refused as reason:
+            raise _refused(file, str(reason)) from None
+        emptied = edit.changes and edit.text.strip() == "{}"
+        after = None if emptied and known is not None and known.created_file else _bytes(edit, bom)
+        outcome = Outcome(file, before, after, edit.changes, dry_run)
+        if dry_run:
+            return outcome
+        outcome = _write(outcome, places, ())
+        drop_receipt(places, client)
+        return outcome
+
+    return _with_file(places, attempt, lock=not dry_run)
+
+
+class _Changed(Exception):
+    """The file is not what was read any more."""
+
+
+def _with_file(places: Places, attempt: Callable[[Path, bytes | None], Outcome], *, lock: bool) -> Outcome:
+    """Run one attempt on what the file holds now, again when it changed under our hands."""
+    file = user_settings(places).absolute()
+    with _locked(places) if lock else nullcontext():
+        for _ in range(ATTEMPTS):
+            try:
+                return attempt(file, _read(file))
+            except _Changed:
+                continue
+            except OSError as error:
+                raise OverdeckError(
+                    f"{error.filename or file} cannot be written: {error.strerror}; the settings are as they were",
+                    code="not-written",
+                    exit_code=ExitCode.USAGE,
+                    hint=f"ls -ld {file.parent} {file}",
+                ) from None
+    raise OverdeckError(
+        f"{file} changed {ATTEMPTS} times while it was being edited; it is as its other writer left it",
+        code="busy",
+        exit_code=ExitCode.BUSY,
+        hint="run the command again when the client is idle",
+    )
+
+
+def _write(outcome: Outcome, places: Places, plans: tuple[Path, ...]) -> Outcome:
+    """Back up, then replace the file if it still holds what was read; raises _Changed where it does not."""
+    if not outcome.changed:
+        return Outcome(**{**vars(outcome), "plans": plans})
+    mode = 0o600
+    if outcome.before is not None:
+        mode = outcome.file.stat().st_mode & 0o777
+        if not mode & 0o222:
+            raise OverdeckError(
+                f"{outcome.file} is read-only",
+                code="read-only",
+                exit_code=ExitCode.USAGE,
+                hint=f"chmod u+w {outcome.file}, if it is yours to change",
+            )
+    backup = None if outcome.before is None else back_up(outcome.file, places.backups)
+
+    def unchanged() -> None:
+        if _read(outcome.file) != outcome.before:
+            raise _Changed
+
+    if outcome.after is None:
+        unchanged()
+        outcome.file.unlink()
+    else:
+        write_atomically(outcome.file, outcome.after, mode=mode, before_rename=unchanged)
+    return Outcome(**{**vars(outcome), "backup": backup, "plans": plans})
+
+
+def _chosen(recipe: Recipe, events: Sequence[str]) -> dict[str, str]:
+    fleet = load_fleet(recipe)
+    union = matchers(fleet)
+    unknown = [event for event in events if event not in union]
+    if unknown:
+        raise usage(
+            f"no module is switched on for {', '.join(unknown)}",
+            hint=f"choose from {', '.join(union)}" if union else "overdeck hooks list",
+            code="no-such-event",
+        )
+    if fleet.problems:
+        raise usage(
+            f"{len(fleet.problems)} manifest(s) cannot be read: {'; '.join(map(str, fleet.problems))}",
+            hint="mend or remove the module named above; the last good plans stay in force",
+            code="bad-manifest",
+        )
+    if not union:
+        raise usage("no module is switched on: there is nothing to install", hint="overdeck hooks list")
+    return {event: union[event] for event in events} if events else union
+
+
+def _text(file: Path, before: bytes | None, *, strict: bool = True) -> tuple[str, str]:
+    """The file's text and its BOM; raises OverdeckError for one that the client would drop."""
+    if before is None:
+        return "{}\n", ""
+    try:
+        text = before.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _refused(file, f"it is not UTF-8 at byte {error.start}") from None
+    problems = parse_settings(before, file).problems if strict else ()
+    if problems:
+        first = problems[0]
+        where = f" at {first.pointer}" if first.pointer else ""
+        line = f" (line {first.line})" if first.line else ""
+        raise _refused(file, f"{first.reason}{where}{line}; the client ignores the whole file; {first.fix}")
+    return text.removeprefix(_BOM), _BOM if text.startswith(_BOM) else ""
+
+
+def _refused(file: Path, reason: str) -> OverdeckError:
+    return OverdeckError(
+        f"{file} was not touched: {reason}",
+        code="refused",
+        exit_code=ExitCode.USAGE,
+        hint=f"mend it, then run the command again (overdeck audit --settings {file} shows all of it)",
+    )
+
+
+def _bytes(edit: Edit, bom: str) -> bytes:
+    return (bom + edit.text).encode("utf-8")
+
+
+def _warnings(file: Path, before: bytes | None) -> tuple[str, ...]:
+    settings = parse_settings(before, file) if before is not None else Settings(file, {}, (), ())
+    env = settings.data.get("env")
+    names = [name for name in env if name.startswith(("OVERDECK_", "PYTHON"))] if isinstance(env, dict) else []
+    found = [f"env sets {name} in {file}: our hooks ignore it" for name in names]
+    if settings.data.get("disableAllHooks") is True:
+        found.append(f"disableAllHooks is on in {file}: no hook runs, ours included")
+    return tuple(found)
+
+
+def _read(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+@contextmanager
+def _locked(places: Places) -> Iterator[None]:
+    """Only one install or uninstall of this user at a time; the lock ends with its process."""
+    places.state.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (places.state / "install.lock").open("a") as lock:
+        give_up = time.monotonic() + LOCK_WAIT_S
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > give_up:
+                    raise OverdeckError(
+                        f"another install is at work: {lock.name} is locked",
+                        code="busy",
+                        exit_code=ExitCode.BUSY,
+                        hint="run the command again",
+                    ) from None
+                time.sleep(0.02)
+        yield
+
+
+def _lines(content: bytes | None) -> list[str]:
+    return [] if content is None else content.decode("utf-8", "replace").splitlines()

@@ -1,0 +1,213 @@
+"""What handlers cost for real: each event's handlers started together, as the client would, and waited for.
+
+This runs the user's own hooks. So: a throwaway HOME and working directory, an environment with nothing of
+the user's but PATH and the settings file's own ``env``, and no network unless it was asked for.
+"""
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from overdeck.errors import ExitCode, OverdeckError
+from overdeck.wiring import offline
+from overdeck.wiring.job import Job, Measured
+from overdeck.wiring.payloads import payload_for
+from overdeck.wiring.settings import Handler, Settings
+
+RUNS = 3
+"""Counted runs of each event, after one that warms the caches; the median is reported."""
+
+RUN_LIMIT_S = 30.0
+"""No run lasts longer, whatever timeout the handlers have."""
+
+COPY_LIMIT_BYTES = 20_000_000
+"""A ``.claude/hooks`` folder up to this size is copied into the throwaway HOME."""
+
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.IGNORECASE)
+
+
+def measure(
+    jobs: Sequence[Job],
+    files: Sequence[Settings],
+    *,
+    environ: Mapping[str, str],
+    payload: dict[str, Any] | None = None,
+    allow_network: bool = False,
+) -> dict[tuple[str, str], Measured]:
+    """Run every job ``RUNS`` times and one more; the result is by (event, subject).
+
+    ``payload`` stands in for the generated one in the job that it names itself. Raises OverdeckError where
+    the network cannot be taken away and was not allowed.
+    """
+    if not allow_network and not offline.can_isolate():
+        raise OverdeckError(
+            "this machine gives us no network namespace, so the hooks would have the network",
+            code="no-isolation",
+            exit_code=ExitCode.USAGE,
+            hint="overdeck audit --measure --yes --allow-network, if you trust these hooks with it",
+        )
+    try:
+        rows = offline.run_in_child(
+            lambda: list(_measure_all(jobs, files, environ, payload)), offline=not allow_network
+        )
+    except offline.ChildFailed as error:
+        raise OverdeckError(
+            f"the hooks could not be measured: {error}",
+            code="not-measured",
+            exit_code=ExitCode.REJECTED,
+            hint="overdeck audit, without --measure, uses a model",
+        ) from None
+    return {
+        (event, subject): Measured(wall, cpu, runs, tuple((at, command, why) for at, command, why in failures))
+        for event, subject, wall, cpu, runs, failures in rows
+    }
+
+
+def _measure_all(
+    jobs: Sequence[Job], files: Sequence[Settings], environ: Mapping[str, str], payload: dict[str, Any] | None
+) -> Iterator[list[Any]]:
+    from overdeck.bench.launch import Spawner
+
+    # Two mkdtemp in one: HOME and the project are siblings, as a hook that walks up would expect.
+    with tempfile.TemporaryDirectory(prefix="overdeck-measure-") as folder, Spawner() as spawner:
+        room = Room.make(Path(folder), files, environ)
+        for job in jobs:
+            commands, failures = room.commands(job.handlers)
+            runs = []
+            if commands:
+                file = room.payload(job, payload)
+                limit = min(RUN_LIMIT_S, max(handler.longest_s for handler in job.handlers) or RUN_LIMIT_S)
+                for _ in range(RUNS + 1):
+                    run = spawner.run(
+                        [(argv[0], argv) for _, argv in commands],
+                        environ=room.environ,
+                        cwd=room.project,
+                        payload=file,
+                        timeout_s=limit,
+                    )
+                    runs.append(run)
+                    if run.timed_out or run.failed:
+                        break
+                failures += _failed(commands, runs[-1])
+            counted = runs[1:] or runs
+            yield [
+                job.event,
+                job.subject,
+                round(median(run.wall_ns for run in counted) / 1e6, 1) if counted else 0.0,
+                round(median(run.cpu_us for run in counted) / 1e3, 1) if counted else 0.0,
+                len(counted),
+                failures,
+            ]
+
+
+def _failed(commands: Sequence[tuple[Handler, list[str]]], run: Any) -> list[tuple[str, str, str]]:
+    """The handlers of one run that did not get as far as doing their work."""
+    found = []
+    for (handler, _), code in zip(commands, run.exits, strict=True):
+        why = {127: "exit 127: not found", 126: "exit 126: not executable"}.get(code)
+        if run.timed_out and code is None:
+            why = "did not end in time and was killed"
+        elif run.failed:
+            why = run.failed
+        if why:
+            found.append((handler.pointer, handler.command, why))
+    return found
+
+
+@dataclass(frozen=True)
+class Room:
+    """The throwaway place hooks run in."""
+
+    project: Path
+    home: Path
+    environ: dict[str, str]
+
+    @classmethod
+    def make(cls, folder: Path, files: Sequence[Settings], environ: Mapping[str, str]) -> "Room":
+        """Lay it out under ``folder``: project, HOME with a copy of the settings' hooks folders, TMPDIR."""
+        project, home, temporary = folder / "project", folder / "home", folder / "tmp"
+        for path in (project, home / ".claude", temporary):
+            path.mkdir(parents=True)
+        (project / "a.txt").write_text("one\ntwo\n")
+        (home / "transcript.jsonl").touch()
+        for file in files:
+            _copy_hooks(file.path.absolute().parent / "hooks", home / ".claude" / "hooks")
+        env = {
+            "PATH": environ.get("PATH", os.defpath),
+            "HOME": str(home),
+            "TMPDIR": str(temporary),
+            "LANG": environ.get("LANG", "C.UTF-8"),
+            "CLAUDECODE": "1",
+            "CLAUDE_CODE_ENTRYPOINT": "cli",
+        }
+        env.update(_settings_env(files))
+        if files:
+            env.update(files[0].variables)
+        return cls(project, home, env)
+
+    def payload(self, job: Job, given: dict[str, Any] | None) -> Path:
+        """Write the payload of one job and return its file."""
+        content = payload_for(
+            job.event, job.subject, cwd=str(self.project), transcript=str(self.home / "transcript.jsonl")
+        )
+        subject = (given or {}).get("tool_name", (given or {}).get("source", job.subject))
+        if given and given.get("hook_event_name") == job.event and subject == job.subject:
+            content = given
+        file = self.home.parent / f"{job.event}.{re.sub(r'[^A-Za-z0-9_]', '_', job.subject)}.json"
+        file.write_text(json.dumps(content, ensure_ascii=False) + "\n")
+        return file
+
+    def commands(
+        self, handlers: Iterable[Handler]
+    ) -> tuple[list[tuple[Handler, list[str]]], list[tuple[str, str, str]]]:
+        """The argv of each handler with an absolute program, and those whose program is not there."""
+        found, failures = [], []
+        for handler in handlers:
+            if not handler.starts_process or handler.dropped:
+                continue
+            own = Settings(handler.file, {}, (), (), Path(handler.plugin) if handler.plugin else None).variables
+            argv = handler.argv(own)
+            program = argv[0] if "/" in argv[0] else shutil.which(argv[0], path=self.environ["PATH"])
+            if program is None or not os.access(program, os.X_OK):
+                failures.append((handler.pointer, handler.command, "its program is not there"))
+                continue
+            argv = [str(self.project / program) if not program.startswith("/") else program, *argv[1:]]
+            extra = [f"{name}={value}" for name, value in own.items() if self.environ.get(name) != value]
+            found.append((handler, ["/usr/bin/env", *extra, *argv] if extra else argv))
+        return found, failures
+
+
+def _settings_env(files: Iterable[Settings]) -> dict[str, str]:
+    """The ``env`` of the settings files, which hooks inherit; secrets stay out, and what would move our HOME."""
+    merged: dict[str, str] = {}
+    for file in files:
+        env = file.data.get("env")
+        if isinstance(env, dict) and not file.dropped:
+            merged.update({str(name): str(value) for name, value in env.items()})
+    return {
+        name: value
+        for name, value in merged.items()
+        if not _SECRET.search(name)
+        and name not in ("HOME", "TMPDIR")
+        and "=" not in name
+        and "\0" not in name + value
+    }
+
+
+def _copy_hooks(source: Path, target: Path) -> None:
+    """Copy a hooks folder of moderate size, so that ``~/.claude/hooks/x.py`` is there; never fails."""
+    if source.parent.name != ".claude" or not source.is_dir():
+        return
+    size = sum(path.lstat().st_size for path in source.rglob("*") if path.is_file())
+    if size <= COPY_LIMIT_BYTES:
+        try:
+            shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+        except (OSError, shutil.Error):
+            return  # what could not be copied shows up as a handler that never ran

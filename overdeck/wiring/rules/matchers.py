@@ -1,0 +1,118 @@
+"""Rules about a matcher's text: an exact list of names, or else an unanchored JavaScript regex."""
+
+import re
+from collections.abc import Iterator
+
+from overdeck.dispatch.clients import CLAUDE_TOOLS, PYTHON_ONLY, TOOL_EVENTS, is_exact, matches
+from overdeck.wiring.rules.rule import Context, Hit, Rule, group_of
+from overdeck.wiring.settings import Handler, Settings
+
+_JAVASCRIPT_ONLY = re.compile(r"\(\?<[A-Za-z_$]|\[\^?\]|\\[A-Za-z]")
+"""What may fail in Python and be fine in JavaScript: no verdict there."""
+
+_PERMISSION_RULE = re.compile(r"(?:[A-Z][A-Za-z]*|mcp__\w+)\(.*\)")
+_EXPRESSION = re.compile(r"==|!=|&&|[\"']|\btool_input\b|\btool_name\b")
+
+
+def _regexes(context: Context) -> Iterator[tuple[Settings, Handler]]:
+    for file, handler in context.matchers():
+        if (
+            handler.event in (*TOOL_EVENTS, "SessionStart")
+            and handler.matcher != "*"
+            and not is_exact(handler.matcher)
+        ):
+            yield file, handler
+
+
+def why_invalid(matcher: str) -> str:
+    """Why a matcher is no JavaScript regex; empty where it is one, or where that cannot be said from here."""
+    if group := re.search(PYTHON_ONLY, matcher):
+        return f"JavaScript has no {group.group()!r}"
+    try:
+        re.compile(matcher)
+    except (re.error, RecursionError, OverflowError) as error:
+        return "" if _JAVASCRIPT_ONLY.search(matcher) else str(error)
+    return ""
+
+
+def is_expression(matcher: str) -> bool:
+    """Whether a matcher is written as a condition or a permission rule, and so names no tool at all."""
+    looks = _PERMISSION_RULE.fullmatch(matcher) or _EXPRESSION.search(matcher)
+    return bool(looks) and not any(matches(matcher, tool) for tool in CLAUDE_TOOLS)
+
+
+def has_empty_alternative(matcher: str) -> bool:
+    """Whether one of the regex's top-level alternatives is empty, which matches every name.
+
+    >>> has_empty_alternative("^Bash$|"), has_empty_alternative("^(Bash|)$"), has_empty_alternative("a[|]b.")
+    (True, False, False)
+    """
+    depth, in_class, since_bar = 0, False, 0
+    skip = False
+    bars = False
+    for letter in matcher:
+        if skip:
+            skip = False
+        elif letter == "\\":
+            skip = True
+        elif in_class:
+            in_class = letter != "]"
+        elif letter == "[":
+            in_class = True
+        elif letter in "()":
+            depth += 1 if letter == "(" else -1
+        elif letter == "|" and depth == 0:
+            if since_bar == 0:
+                return True
+            bars, since_bar = True, 0
+            continue
+        since_bar += 1
+    return bars and since_bar == 0
+
+
+def _invalid(context: Context) -> Iterator[Hit]:
+    for file, handler in _regexes(context):
+        reason = why_invalid(handler.matcher)
+        if reason and not is_expression(handler.matcher):
+            yield Hit(
+                file.path,
+                group_of(handler) + "/matcher",
+                f"{handler.matcher!r} is no valid regex ({reason}): it never matches, its hooks never run",
+                "write the tools' names, as in Bash|Edit, or mend the regex",
+            )
+
+
+def _expressions(context: Context) -> Iterator[Hit]:
+    for file, handler in _regexes(context):
+        if is_expression(handler.matcher):
+            name = re.match(r"[A-Z][A-Za-z]*(?=\()", handler.matcher) or re.search(
+                r"(?<=[\"'])[A-Z]\w*", handler.matcher
+            )
+            yield Hit(
+                file.path,
+                group_of(handler) + "/matcher",
+                f"{handler.matcher!r} is a regex on the tool's name to the client: it never matches",
+                f'"matcher": "{name.group()}", and test the rest inside the hook'
+                if name
+                else "write the tool's name, and test the rest inside the hook",
+            )
+
+
+def _empty(context: Context) -> Iterator[Hit]:
+    for file, handler in _regexes(context):
+        if has_empty_alternative(handler.matcher) and not why_invalid(handler.matcher):
+            yield Hit(
+                file.path,
+                group_of(handler) + "/matcher",
+                f"{handler.matcher!r} has an empty alternative, which matches every tool",
+                "remove the '|' too many, or write * if every tool is meant",
+            )
+
+
+INVALID = Rule("invalid-regex", "error", "measured, Claude Code 2.1.197: never matches (FACTS 2)", _invalid)
+EXPRESSION = Rule(
+    "expression-matcher", "error", "measured, Claude Code 2.1.197: never matches (FACTS 2)", _expressions
+)
+EMPTY_ALTERNATIVE = Rule(
+    "empty-alternative", "warning", "measured, Claude Code 2.1.197: regex search (FACTS 2)", _empty
+)

@@ -1,0 +1,104 @@
+"""Control group facts, from fake trees of both hierarchies."""
+
+from pathlib import Path
+
+import pytest
+
+from overdeck.machine.cgroup import Delta, Group, delta, snapshot
+
+
+@pytest.fixture
+def tree(tmp_path: Path):
+    """Write files below a fake cgroup mount, and the lines of /proc/self/cgroup."""
+
+    def make(cgroup: str, files: dict[str, str]) -> list[Group]:
+        (tmp_path / "proc" / "self").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "proc" / "self" / "cgroup").write_text(cgroup)
+        for name, content in files.items():
+            path = tmp_path / "cgroup" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+        return snapshot(proc=tmp_path / "proc", sysfs=tmp_path / "cgroup")
+
+    return make
+
+
+V2 = {
+    "a/b/cpu.stat": "usage_usec 5\nnr_periods 10\nnr_throttled 4\nthrottled_usec 1234\n",
+    "a/b/pids.current": "7\n",
+    "a/b/pids.max": "100\n",
+    "a/b/pids.events": "max 2\n",
+    "a/b/memory.events": "low 0\noom 3\noom_kill 1\n",
+    "a/pids.max": "max\n",
+    "a/pids.current": "50\n",
+}
+
+
+def test_version_2_files_are_read(tree, tmp_path):
+    assert tree("0::/a/b\n", V2)[0] == Group(tmp_path / "cgroup/a/b", 10, 4, 1234, 7, 100, 2, 1)
+
+
+def test_the_parents_limits_are_read_too(tree, tmp_path):
+    groups = tree("0::/a/b\n", V2)
+
+    assert [group.path for group in groups] == [tmp_path / "cgroup/a/b", tmp_path / "cgroup/a"]
+    assert (groups[1].pids, groups[1].pids_max) == (50, None)
+
+
+def test_version_1_files_are_read_from_each_controllers_tree(tree):
+    groups = tree(
+        "4:memory:/m\n3:cpu,cpuacct:/c\n2:pids:/p\n1:freezer:/f\n",
+        {
+            "cpu/c/cpu.stat": "nr_periods 10\nnr_throttled 4\nthrottled_time 5000000\n",
+            "memory/m/memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n",
+            "pids/p/pids.current": "7\n",
+            "pids/p/pids.max": "max\n",
+            "freezer/f/pids.current": "9\n",
+        },
+    )
+
+    assert [(g.oom_kills, g.throttled_us, g.pids) for g in groups] == [
+        (2, None, None),
+        (None, 5000, None),
+        (None, None, 7),
+    ]
+
+
+def test_in_a_container_the_mounts_root_is_our_group(tree, tmp_path):
+    groups = tree("0::/only/on/the/host\n", {"pids.current": "3\n"})
+
+    assert [(group.path, group.pids) for group in groups] == [(tmp_path / "cgroup", 3)]
+
+
+def test_a_path_that_climbs_out_of_the_mount_reads_nothing_outside(tree, tmp_path):
+    groups = tree("0::/../outside\n", {"pids.current": "3\n", "../outside/pids.current": "9\n"})
+
+    assert all(group.path.resolve().is_relative_to(tmp_path / "cgroup") for group in groups)
+
+
+def test_without_control_groups_there_is_nothing_to_say(tmp_path):
+    assert snapshot(proc=tmp_path, sysfs=tmp_path) == []
+
+
+def test_a_file_that_makes_no_sense_says_nothing(tree):
+    assert (
+        tree("0::/\nnonsense\n", {"cpu.stat": "nr_periods many\n", "pids.current": "", "pids.max": "5\n"})[
+            0
+        ].periods
+        is None
+    )
+
+
+def test_a_delta_is_what_grew(tmp_path):
+    before = [Group(tmp_path, 10, 1, 100, pids_refused=1, oom_kills=None)]
+    after = [Group(tmp_path, 12, 2, 400, pids_refused=1, oom_kills=5)]
+
+    assert delta(before, after) == [Delta(tmp_path, 2, 1, 300, 0, 0)]
+
+
+def test_a_group_that_came_in_between_has_no_delta(tmp_path):
+    assert delta([], [Group(tmp_path, 10, 10, 10)]) == []
+
+
+def test_a_counter_that_began_again_has_grown_by_nothing(tmp_path):
+    assert delta([Group(tmp_path, 10, 5)], [Group(tmp_path, 1, 1)])[0].throttled == 0

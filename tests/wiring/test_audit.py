@@ -1,0 +1,292 @@
+"""``overdeck audit``: counts, costs, exit codes, and what --measure does and leaves alone."""
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+
+from overdeck.wiring.audit import audit
+from overdeck.wiring.offline import can_isolate
+
+ISOLATED = can_isolate()
+MEASURE = ("audit", "--measure", "--yes", *(() if ISOLATED else ("--allow-network",)))
+
+PYTHON = {"type": "command", "command": "python3", "args": ["hook.py"], "timeout": 10}
+
+
+def on(event: str, *hooks: dict[str, object], matcher: str = "") -> dict[str, object]:
+    return {"hooks": {event: [{"matcher": matcher, "hooks": list(hooks)}]}}
+
+
+def numbered(count: int) -> list[dict[str, object]]:
+    return [{**PYTHON, "args": [f"{i}.py"]} for i in range(count)]
+
+
+def test_one_call_costs_what_its_handlers_start(settings):
+    report = audit([settings(on("PreToolUse", *numbered(28), matcher="Bash"))], cores=2)
+    cost = report.events["PreToolUse"]["Bash"]
+
+    assert (report.handlers, cost.handlers, cost.starts, cost.source) == (28, 28, 28, "model")
+    assert (cost.cpu_ms, cost.wall_ms) == (28 * 38, 14 * 38)
+    assert report.events["PreToolUse"]["Write"].handlers == 0
+
+
+def test_the_worst_stall_is_the_longest_timeout(settings):
+    cost = audit([settings(on("PreToolUse", *numbered(3)))]).events["PreToolUse"]["Bash"]
+
+    assert (cost.worst_stall_s, cost.sum_of_timeouts_s) == (10, 30)
+
+
+def test_a_background_handler_stalls_nothing(settings):
+    cost = audit([settings(on("Stop", {**PYTHON, "async": True}))]).events["Stop"]["*"]
+
+    assert (cost.starts, cost.worst_stall_s) == (1, 0)
+
+
+def test_a_bash_call_is_the_sum_of_its_events(settings):
+    data = on("PreToolUse", PYTHON)
+    data["hooks"] |= on("PostToolUse", PYTHON)["hooks"] | on("PostToolBatch", PYTHON)["hooks"]
+
+    assert audit([settings(data)]).moments["one Bash call"].starts == 3
+
+
+def test_a_tool_that_a_matcher_singles_out_gets_a_line(settings):
+    report = audit([settings(on("PreToolUse", PYTHON, matcher="Agent|mcp__demo__echo"))])
+
+    assert [tool for tool, cost in report.events["PreToolUse"].items() if cost.handlers] == [
+        "Agent",
+        "mcp__demo__echo",
+    ]
+
+
+def test_handlers_of_a_dropped_file_are_counted_but_cost_nothing(settings):
+    report = audit([settings({**on("PreToolUse", PYTHON), "model": 5})])
+    cost = report.events["PreToolUse"]["Bash"]
+
+    assert (report.handlers, cost.handlers, cost.starts, cost.cpu_ms) == (1, 1, 0, 0)
+
+
+def test_nothing_runs_where_all_hooks_are_disabled(settings):
+    report = audit([settings({**on("PreToolUse", PYTHON), "disableAllHooks": True})])
+
+    assert report.disabled and report.moments["one Bash call"].starts == 0
+
+
+def test_an_event_the_client_does_not_know_costs_nothing(settings):
+    assert audit([settings(on("checkpoint", PYTHON))]).events["checkpoint"]["*"].starts == 0
+
+
+def test_the_dispatcher_is_two_starts_for_each_event_that_starts_something(settings):
+    assert audit([settings(on("PreToolUse", *numbered(5)))]).dispatcher["one Bash call"].starts == 2
+
+
+def test_the_report_has_the_agreed_keys(home, settings):
+    path = settings({**on("PreToolUse", PYTHON), "model": 5}).path
+    data = home.run("overdeck", "audit", "--json", "--settings", str(path)).data
+
+    assert data["handlers"] == 1
+    assert set(data["events"]["PreToolUse"]["Bash"]) >= {"handlers", "starts", "wall_ms", "cpu_ms", "source"}
+    assert set(data["findings"][0]) == {"rule", "severity", "file", "pointer", "why", "fix"}
+
+
+def test_the_usual_files_are_read_without_settings(home, tmp_path):
+    project = tmp_path / "project"
+    (project / ".claude").mkdir(parents=True)
+    home.settings.write_text(json.dumps(on("Stop", PYTHON)))
+    (project / ".claude" / "settings.json").write_text(json.dumps(on("Stop", {**PYTHON, "args": ["b"]})))
+    (project / ".claude" / "settings.local.json").write_text(json.dumps(on("Stop", PYTHON)))
+    data = home.run("overdeck", "audit", "--json", cwd=project).data
+
+    assert (data["handlers"], data["events"]["Stop"]["*"]["handlers"]) == (3, 2)
+
+
+@pytest.mark.parametrize("listed", [True, False], ids=["a list of installs", "one install"])
+def test_an_enabled_plugin_is_read_too(home, listed):
+    root = home.root / "plug"
+    (root / "hooks").mkdir(parents=True)
+    (root / "hooks" / "hooks.json").write_text(json.dumps(on("Stop", PYTHON)))
+    home.settings.write_text(json.dumps({"enabledPlugins": {"p@m": True, "off@m": False}}))
+    plugins = home.settings.parent / "plugins"
+    plugins.mkdir()
+    entry = {"installPath": str(root)}
+    installed = {name: [entry] if listed else entry for name in ("p@m", "off@m")}
+    (plugins / "installed_plugins.json").write_text(json.dumps({"version": 2, "plugins": installed}))
+
+    assert home.run("overdeck", "audit", "--json").data["handlers"] == 1
+
+
+def test_nothing_to_read_is_said_and_is_no_error(home):
+    ran = home.run("overdeck", "audit")
+
+    assert ran.code == 0 and "--settings" in ran.err
+
+
+def test_a_missing_settings_file_exits_3(home):
+    ran = home.run("overdeck", "audit", "--json", "--settings", "gone.json")
+
+    assert (ran.code, ran.document["error"]["code"]) == (3, "not-found")
+
+
+def test_text_that_is_no_json_is_a_finding_not_a_crash(home, settings):
+    data = home.run("overdeck", "audit", "--json", "--settings", str(settings("{no").path)).data
+
+    assert data["findings"][0]["rule"] == "dropped-file"
+
+
+@pytest.mark.parametrize(
+    ("data", "level", "code"),
+    [
+        ({"model": 5}, "error", 1),
+        ({"disableAllHooks": True}, "error", 0),
+        ({"disableAllHooks": True}, "warning", 1),
+        ({"model": 5}, "warning", 1),
+        ({}, "warning", 0),
+    ],
+)
+def test_fail_on_decides_the_exit_code(home, settings, data, level, code):
+    assert home.run("overdeck", "audit", "--fail-on", level, "--settings", str(settings(data).path)).code == code
+
+
+def test_findings_alone_do_not_fail(home, settings):
+    assert home.run("overdeck", "audit", "--settings", str(settings({"model": 5}).path)).code == 0
+
+
+def test_many_findings_alike_are_cut_and_the_cut_is_said(home, settings):
+    hooks = [{**hook, "timeout": 5000} for hook in numbered(9)]
+    out = home.run("overdeck", "audit", "--settings", str(settings(on("Stop", *hooks)).path)).out
+
+    assert out.count("\nwarning  timeout-looks-like-ms") == 3
+    assert "6 more of timeout-looks-like-ms" in out
+
+
+def test_measuring_without_yes_runs_nothing_and_says_what_it_would(home, settings, tmp_path):
+    mark = tmp_path / "mark"
+    path = settings(on("Stop", {"type": "command", "command": f"touch {mark}"})).path
+    ran = home.run("overdeck", "audit", "--measure", "--settings", str(path))
+
+    assert ran.code == 2 and f"touch {mark}" in ran.err and "--measure --yes" in ran.err
+    assert not mark.exists()
+
+
+@pytest.fixture
+def measured(home, settings):
+    """Measure one shell hook on a Bash call; returns the audit's data."""
+
+    def run(command: str, *options: str, **more: object) -> dict[str, object]:
+        path = settings({**on("PreToolUse", {"type": "command", "command": command}, matcher="Bash"), **more}).path
+        ran = home.run("overdeck", *MEASURE, "--json", *options, "--settings", str(path))
+        assert ran.code == 0, ran.err
+        return ran.data
+
+    return run
+
+
+def test_a_measured_cost_is_labelled_and_real(measured):
+    cost = measured("sleep 0.2")["events"]["PreToolUse"]["Bash"]
+
+    assert cost["source"] == "measured"
+    assert cost["wall_ms"] >= 200 > cost["cpu_ms"] > 0
+
+
+def test_handlers_are_started_in_parallel(home, settings):
+    hooks = [{"type": "command", "command": "sleep", "args": [f"0.40{i}"]} for i in range(4)]
+    path = settings(on("Stop", *hooks)).path
+    data = home.run("overdeck", *MEASURE, "--json", "--settings", str(path)).data
+
+    assert 400 <= data["events"]["Stop"]["*"]["wall_ms"] < 1200
+
+
+def test_a_measured_hook_gets_the_payload_of_its_call(measured, tmp_path):
+    measured(f"cat > {tmp_path}/payload")
+    payload = json.loads((tmp_path / "payload").read_text())
+
+    assert (payload["hook_event_name"], payload["tool_name"]) == ("PreToolUse", "Bash")
+    assert "command" in payload["tool_input"]
+
+
+def test_a_payload_of_ones_own_takes_the_place_of_the_generated_one(measured, tmp_path):
+    own = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "mine"}}
+    (tmp_path / "own.json").write_text(json.dumps(own))
+    measured(f"cat > {tmp_path}/payload", "--payload", str(tmp_path / "own.json"))
+
+    assert json.loads((tmp_path / "payload").read_text()) == own
+
+
+def test_a_payload_without_an_event_is_a_usage_error(home, settings, tmp_path):
+    (tmp_path / "own.json").write_text("{}")
+    path = settings(on("Stop", PYTHON)).path
+
+    assert (
+        home.run(
+            "overdeck",
+            *MEASURE,
+            "--settings",
+            str(path),
+            "--payload",
+            str(tmp_path / "own.json"),
+        ).code
+        == 2
+    )
+
+
+def test_a_measured_hook_sees_a_throwaway_home_and_no_secrets(measured, home, tmp_path):
+    env = {"MY_VALUE": "seen", "MY_API_KEY": "hidden", "HOME": "/elsewhere"}
+    measured(f"env > {tmp_path}/env; pwd > {tmp_path}/cwd", env=env)
+    seen = dict(line.split("=", 1) for line in (tmp_path / "env").read_text().splitlines())
+
+    assert seen["HOME"] not in (str(home.root), "/elsewhere") and not Path(seen["HOME"]).exists()
+    assert seen["CLAUDE_PROJECT_DIR"] == str(tmp_path / "project")
+    assert seen["MY_VALUE"] == "seen" and "MY_API_KEY" not in seen
+    assert not Path((tmp_path / "cwd").read_text().strip()).exists()
+
+
+@pytest.mark.skipif(not ISOLATED, reason="this machine gives us no network namespace")
+def test_a_measured_hook_has_no_network(measured, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        measured(f"bash -c 'echo > /dev/tcp/127.0.0.1/{port}' && touch {tmp_path}/reached; true")
+
+    assert not (tmp_path / "reached").exists()
+
+
+def test_with_allow_network_a_measured_hook_has_it(measured, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        command = f"bash -c 'echo > /dev/tcp/127.0.0.1/{port}' && touch {tmp_path}/reached; true"
+        measured(command, "--allow-network")
+
+    assert (tmp_path / "reached").exists()
+
+
+def test_scripts_in_the_settings_folders_hooks_are_found_in_the_throwaway_home(measured, script, tmp_path):
+    script("project/.claude/hooks/x.sh", f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    measured("~/.claude/hooks/x.sh")
+
+    assert (tmp_path / "ran").exists()
+
+
+def test_a_hook_that_is_not_found_when_measured_is_a_finding(measured):
+    findings = measured("no-such-program-anywhere")["findings"]
+
+    assert [finding["rule"] for finding in findings] == ["did-not-run"]
+
+
+def test_a_plugins_hook_is_measured_with_its_root(home, settings, script, tmp_path):
+    script("plug/run.sh", f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    hook = {"type": "command", "command": '"$CLAUDE_PLUGIN_ROOT"/run.sh'}
+    project = settings(on("Stop", {"type": "command", "command": "true"})).path
+    plugin = settings(on("Stop", hook), "plug/hooks/hooks.json").path
+    args = ["--settings", str(project), "--settings", str(plugin)]
+    home.run("overdeck", *MEASURE, *args)
+
+    assert (tmp_path / "ran").exists()
+
+
+def test_a_dropped_files_hooks_are_never_run_beside_those_of_others(home, settings, tmp_path):
+    marks = [{"type": "command", "command": f"touch {tmp_path}/{name}"} for name in ("dropped", "good")]
+    dropped = settings({**on("Stop", marks[0]), "model": 5}).path
+    good = settings(on("Stop", marks[1]), "other/.claude/settings.json").path
+    home.run("overdeck", *MEASURE, "--settings", str(dropped), "--settings", str(good))
+
+    assert (tmp_path / "good").exists() and not (tmp_path / "dropped").exists()

@@ -1,0 +1,228 @@
+"""``overdeck doctor``: what each check says when its subject is well, and when it is broken."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from homes import Home
+
+from overdeck.wiring.doctor import CHECKS, Check, Result, Situation, run
+from overdeck.wiring.doctor.wired import client_version
+
+
+def checks(home: Home, **env: str) -> dict[str, dict[str, Any]]:
+    ran = home.run("overdeck", "doctor", "--json", env=env)
+    reports = {report["name"]: report for report in ran.data["checks"]}
+    assert ran.code == (1 if any(report["state"] == "fail" for report in reports.values()) else 0)
+    return reports
+
+
+@pytest.fixture
+def installed(home: Home) -> Home:
+    home.run("overdeck", "install")
+    return home
+
+
+def edit(home: Home, pattern: str, new: str) -> None:
+    old = home.settings.read_text()
+    text = re.sub(pattern, new, old)
+    assert text != old
+    home.settings.write_text(text)
+
+
+def test_after_an_install_nothing_fails(installed):
+    reports = checks(installed)
+
+    assert not [report for report in reports.values() if report["state"] == "fail"]
+    assert {
+        reports[name]["state"] for name in ("plans", "interpreter", "front", "settings", "entries", "gates")
+    } == {"ok"}
+
+
+def test_the_machine_is_looked_at_before_the_launcher_the_wiring_and_the_gates():
+    names = [check.name for check in CHECKS]
+
+    assert names.index("machine limits") < names.index("front") < names.index("entries") < names.index("gates")
+
+
+def test_without_an_install_doctor_points_to_it_and_does_not_fail(home):
+    reports = checks(home)
+
+    assert (reports["entries"]["state"], reports["entries"]["next"]) == ("warn", "overdeck install")
+    assert reports["front"]["state"] == "skip"
+
+
+def test_doctor_writes_nothing_where_nothing_is_installed(home):
+    checks(home)
+
+    assert not home.state.exists() and not home.settings.exists()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "new", "said"),
+    [
+        (r'"matcher": "Bash\|Edit"', '"matcher": "Bash"', "union"),
+        (r'"timeout": 15', '"timeout": 5', "deadlines"),
+        (r'"--plan"', '"--plans"', "something else"),
+        (r'"Stop": \[', '"SessionEnd": [', "no entry for Stop"),
+    ],
+    ids=["matcher", "timeout", "argv", "event"],
+)
+def test_drift_in_the_entries_fails(installed, pattern, new, said):
+    edit(installed, pattern, new)
+    report = checks(installed)["entries"]
+
+    assert report["state"] == "fail" and said in report["seen"] and report["next"] == "overdeck install"
+
+
+def test_entries_removed_by_hand_fail(installed):
+    installed.settings.write_text("{}")
+
+    assert checks(installed)["entries"]["state"] == "fail"
+
+
+def test_after_an_uninstall_doctor_does_not_fail(installed):
+    installed.run("overdeck", "uninstall")
+
+    assert not [report for report in checks(installed).values() if report["state"] == "fail"]
+
+
+def test_settings_that_the_client_drops_fail(installed):
+    edit(installed, r"^\{", '{ "model": 5,')
+    report = checks(installed)["settings"]
+
+    assert report["state"] == "fail" and "/model" in report["seen"]
+
+
+def test_a_flipped_byte_in_a_plan_fails(installed):
+    plan = installed.state / "plans" / "claude" / "PreToolUse.plan"
+    plan.write_bytes(plan.read_bytes().replace(b"forbidden", b"forbiddem"))
+    report = checks(installed)["plans"]
+
+    assert report["state"] == "fail" and "crc" in report["seen"]
+
+
+def test_a_plan_older_than_its_sources_is_a_warning(home, places, recipe):
+    home.run("overdeck", "install")
+    manifest = home.root / ".config/overdeck/modules/demo/module.toml"
+    manifest.write_text(manifest.read_text() + "\n")
+    reports = run([check for check in CHECKS if check.name == "plans"], Situation(places, recipe, {}))
+
+    assert reports[0].state == "warn" and "module.toml" in reports[0].seen
+
+
+def test_a_missing_plan_fails(installed):
+    (installed.state / "plans" / "claude" / "Stop.plan").unlink()
+
+    assert checks(installed)["plans"]["state"] == "fail"
+
+
+def test_a_gate_that_no_longer_denies_fails(installed):
+    (installed.root / ".config/overdeck/modules/demo/module.py").write_text(
+        "def evaluate(call):\n    return None\n"
+    )
+    report = checks(installed)["gates"]
+
+    assert report["state"] == "fail" and report["next"] == "overdeck hooks test demo"
+
+
+def test_a_front_that_does_not_start_fails(home, places, recipe):
+    home.run("overdeck", "install")
+    recipe.python = str(home.root / "gone" / "python3")
+    reports = {report.name: report for report in run(CHECKS, Situation(places, recipe, {}))}
+
+    assert reports["front"].state == "fail" and "does not start" in reports["front"].seen
+
+
+def test_an_interpreter_that_is_gone_fails(home, places, recipe):
+    recipe.python = str(home.root / "gone" / "python3")
+    reports = run([check for check in CHECKS if check.name == "interpreter"], Situation(places, recipe, {}))
+
+    assert reports[0].state == "fail"
+
+
+def test_a_front_that_speaks_on_a_harmless_call_is_not_ok(installed):
+    code = "from overdeck.dispatch.module import deny\n\n\ndef evaluate(call):\n    return deny('always')\n"
+    folder = installed.root / ".config/overdeck/modules/demo"
+    (folder / "module.py").write_text(code)
+    manifest = (folder / "module.toml").read_text()
+    (folder / "module.toml").write_text(manifest.replace('literals = ["forbidden"]\n', ""))
+
+    assert checks(installed)["front"]["state"] == "warn"
+
+
+def test_a_state_folder_that_others_may_write_fails(installed):
+    installed.state.chmod(0o777)
+    report = checks(installed)["state folder"]
+
+    assert report["state"] == "fail" and "chmod 700" in report["next"]
+
+
+def test_a_config_that_is_not_toml_fails_and_the_other_checks_go_on(installed):
+    (installed.root / ".config/overdeck/config.toml").write_text("packs = [")
+    reports = checks(installed)
+
+    assert reports["modules"]["state"] == "fail"
+    assert len(reports) == len(CHECKS)
+
+
+def test_a_manifest_that_cannot_be_read_fails(installed):
+    (installed.root / ".config/overdeck/modules/demo/module.toml").write_text("id = 5")
+
+    assert checks(installed)["modules"]["state"] == "fail"
+
+
+def test_a_check_that_breaks_is_a_failed_check(places, recipe):
+    def breaks(situation: Situation) -> Result:
+        raise RuntimeError("oh")
+
+    reports = run([Check("bad", breaks), Check("good", lambda _: Result("ok", ""))], Situation(places, recipe, {}))
+
+    assert [report.state for report in reports] == ["fail", "ok"]
+
+
+def test_the_client_is_found_but_never_started(home, script):
+    claude = script("bin/claude", f"#!/bin/sh\ntouch {home.root}/started\n")
+    report = checks(home, PATH=str(claude.parent))["client"]
+
+    assert report["state"] == "ok" and str(claude) in report["seen"]
+    assert not (home.root / "started").exists()
+
+
+def test_the_clients_version_is_read_beside_it(tmp_path):
+    program = tmp_path / "cli.js"
+    program.touch()
+    (tmp_path / "package.json").write_text(json.dumps({"version": "2.1.197"}))
+
+    assert client_version(program) == " (2.1.197)"
+
+
+def test_the_clients_version_is_read_from_its_name(tmp_path):
+    target = tmp_path / "versions" / "2.1.197"
+    target.parent.mkdir()
+    target.touch()
+    link = tmp_path / "claude"
+    link.symlink_to(target)
+
+    assert client_version(link) == " (2.1.197)"
+
+
+def test_throttling_in_the_window_is_a_warning(places, recipe, tmp_path: Path):
+    """The counters of a fake control group grow while the check watches."""
+    from threading import Timer
+
+    proc, sysfs = tmp_path / "proc", tmp_path / "cgroup"
+    (proc / "self").mkdir(parents=True)
+    sysfs.mkdir()
+    (proc / "self" / "cgroup").write_text("0::/\n")
+    stat = sysfs / "cpu.stat"
+    stat.write_text("nr_periods 10\nnr_throttled 1\nthrottled_usec 5\n")
+    grow = Timer(0.1, stat.write_text, ["nr_periods 12\nnr_throttled 3\nthrottled_usec 90005\n"])
+    grow.start()
+    situation = Situation(places, recipe, {}, proc=proc, sysfs=sysfs, window_s=0.5)
+    reports = run([check for check in CHECKS if check.name == "machine limits"], situation)
+    grow.join()
+
+    assert reports[0].state == "warn" and "2 of 2 periods" in reports[0].seen

@@ -1,0 +1,167 @@
+"""Each lint rule, on a file that breaks it and on one that does not."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from overdeck.wiring.rules import RULES, Context, apply
+
+TRUE = {"type": "command", "command": "true"}
+
+
+def hooks(event: str = "PreToolUse", matcher: str | None = "Bash", **hook: Any) -> dict[str, Any]:
+    group: dict[str, Any] = {"hooks": [TRUE | hook]}
+    if matcher is not None:
+        group["matcher"] = matcher
+    return {"hooks": {event: [group]}}
+
+
+def both(first: str, second: str) -> dict[str, Any]:
+    groups = [{"matcher": matcher, "hooks": [TRUE]} for matcher in (first, second)]
+    return {"hooks": {"PreToolUse": groups}}
+
+
+BREAKS = {
+    "dropped-file": hooks(timeout="5"),
+    "timeout-over-int32": hooks(timeout=2_147_484),
+    "timeout-looks-like-ms": hooks(timeout=5000),
+    "unknown-event": hooks("PretoolUse"),
+    "matcher-ignored": hooks("UserPromptSubmit", "Bash"),
+    "invalid-regex": hooks(matcher="Bash["),
+    "expression-matcher": hooks(matcher='tool == "Write"'),
+    "empty-alternative": hooks(matcher="^Bash$|"),
+    "never-started": hooks(command="/nowhere/at/all/hook.sh"),
+    "duplicate-handler": both("Bash|Edit", "Edit|Write"),
+    "disable-all-hooks": {**hooks(), "disableAllHooks": True},
+}
+
+PASSES = {
+    "dropped-file": hooks(timeout=5),
+    "timeout-over-int32": hooks(timeout=2_147_483),
+    "timeout-looks-like-ms": hooks(timeout=999),
+    "unknown-event": hooks("PreToolUse"),
+    "matcher-ignored": hooks("UserPromptSubmit", "*"),
+    "invalid-regex": hooks(matcher="Bash.*"),
+    "expression-matcher": hooks(matcher="^(Bash|Write)$"),
+    "empty-alternative": hooks(matcher="Bash|"),
+    "never-started": hooks(command="/bin/sh -c true"),
+    "duplicate-handler": both("Bash|Edit", "Read|Write"),
+    "disable-all-hooks": {**hooks(), "disableAllHooks": False},
+}
+
+
+def found(settings, data: dict[str, Any], rule: str) -> list[Any]:
+    files = (settings(data),)
+    return [finding for finding in apply(RULES, Context(files)) if finding.rule == rule]
+
+
+@pytest.mark.parametrize("rule", [rule.id for rule in RULES])
+def test_the_rule_finds_what_breaks_it(settings, rule):
+    findings = found(settings, BREAKS[rule], rule)
+
+    assert len(findings) == 1
+    assert findings[0].why and findings[0].fix and findings[0].file.name == "settings.json"
+
+
+@pytest.mark.parametrize("rule", [rule.id for rule in RULES])
+def test_the_rule_is_silent_where_all_is_well(settings, rule):
+    assert not found(settings, PASSES[rule], rule)
+
+
+@pytest.mark.parametrize("rule", [rule.id for rule in RULES])
+def test_a_finding_points_at_something_that_is_in_the_file(settings, rule):
+    place: Any = BREAKS[rule]
+    for part in found(settings, place, rule)[0].pointer.split("/")[1:]:
+        place = place[int(part)] if isinstance(place, list) else place[part]
+
+
+def test_errors_come_before_warnings(settings):
+    data = hooks("PreToolUse", "Bash[", timeout=5000)
+    severities = [finding.severity for finding in apply(RULES, Context((settings(data),)))]
+
+    assert severities == ["error", "warning"]
+
+
+@pytest.mark.parametrize("matcher", ["Bash(echo *)", "Bash(npm:*)", "tool_name == 'Edit'"])
+def test_a_condition_as_matcher_is_one_finding_not_two(settings, matcher):
+    rules = [finding.rule for finding in apply(RULES, Context((settings(hooks(matcher=matcher)),)))]
+
+    assert rules == ["expression-matcher"]
+
+
+def test_the_fix_of_a_permission_rule_names_its_tool(settings):
+    assert found(settings, hooks(matcher="Bash(echo *)"), "expression-matcher")[0].fix.startswith(
+        '"matcher": "Bash"'
+    )
+
+
+def test_a_group_that_only_python_has_is_an_invalid_regex(settings):
+    assert found(settings, hooks(matcher="(?i)bash"), "invalid-regex")
+
+
+@pytest.mark.parametrize("matcher", [r"(?<name>Bash)\k<name>", "[^]", r"\cA"])
+def test_a_regex_that_only_javascript_has_is_not_judged(settings, matcher):
+    assert not found(settings, hooks(matcher=matcher), "invalid-regex")
+
+
+def test_an_unknown_event_is_given_its_nearest_name(settings):
+    assert "PreToolUse" in found(settings, hooks("pre-tool-use"), "unknown-event")[0].fix
+
+
+def test_a_missing_script_behind_an_interpreter_never_starts(settings, tmp_path: Path):
+    data = hooks(command="python3", args=[str(tmp_path / "gone.py")])
+
+    assert "gone.py" in found(settings, data, "never-started")[0].why
+
+
+def test_a_script_without_its_exec_bit_never_starts(settings, tmp_path: Path):
+    (tmp_path / "hook.sh").write_text("#!/bin/sh\n")
+
+    assert "not executable" in found(settings, hooks(command=str(tmp_path / "hook.sh")), "never-started")[0].why
+
+
+def test_a_missing_script_of_the_project_never_starts(settings):
+    data = hooks(command='"$CLAUDE_PROJECT_DIR"/.claude/hooks/gone.sh')
+
+    assert found(settings, data, "never-started")
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["[ -x /nowhere/x ] && /nowhere/x", "$SOMEWHERE/x", "python3 -m /nowhere", "/nowhere/*", "cat <(/nowhere/x)"],
+)
+def test_a_command_whose_text_does_not_decide_is_not_judged(settings, command):
+    assert not found(settings, hooks(command=command), "never-started")
+
+
+def test_a_users_own_settings_belong_to_no_project(settings):
+    file = settings(hooks(command="$CLAUDE_PROJECT_DIR/hook.sh"), "home/.claude/settings.json")
+    context = Context((file,), user_dir=file.path.parent)
+
+    assert not apply(RULES, context)
+
+
+def test_a_copy_in_a_plugin_is_said_to_run_twice(settings):
+    files = (settings(hooks()), settings(hooks(), "plug/hooks/hooks.json"))
+    duplicate = next(finding for finding in apply(RULES, Context(files)) if finding.rule == "duplicate-handler")
+
+    assert "twice" in duplicate.why
+
+
+def test_a_dropped_file_says_how_many_handlers_go_with_it(settings):
+    data = {**hooks(timeout="5"), "permissions": {"deny": ["Bash"]}}
+    why = found(settings, data, "dropped-file")[0].why
+
+    assert "1 handlers" in why and "permission rules" in why
+
+
+def test_text_that_is_no_json_at_all_is_a_finding(settings):
+    findings = apply(RULES, Context((settings("{nonsense"),)))
+
+    assert [finding.rule for finding in findings] == ["dropped-file"]
+
+
+def test_findings_hold_nothing_that_json_cannot_say(settings):
+    assert json.dumps([vars(finding) | {"file": ""} for finding in apply(RULES, Context((settings("[]"),)))])
