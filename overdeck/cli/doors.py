@@ -23,7 +23,7 @@ def od_incidents() -> None:
     """Entry point of ``od-incidents``."""
     from overdeck.cli.incidents import app
 
-    run(app, "od-incidents")
+    run(app, "od-incidents", family="incidents.")
 
 
 def door(help_text: str) -> typer.Typer:

@@ -117,10 +117,13 @@ def print_error(error: OverdeckError) -> None:
         sys.stderr.write(f"  next: {error.hint}\n")
 
 
-def run(app: typer.Typer, program: str) -> None:
-    """Run one door to its exit: usage errors and crashes get the envelope too where ``--json`` was asked."""
+def run(app: typer.Typer, program: str, *, family: str = "") -> None:
+    """Run one door to its exit: usage errors and crashes get the envelope too where ``--json`` was asked.
+
+    ``family`` stands before the verb in the envelope's schema: ``overdeck.incidents.list/1``.
+    """
     as_json = "--json" in sys.argv[1:]
-    command = next((word for word in sys.argv[1:] if not word.startswith("-")), program)
+    command = family + next((word for word in sys.argv[1:] if not word.startswith("-")), program)
     try:
         result = app(prog_name=program, standalone_mode=False)
         code = result if isinstance(result, int) else ExitCode.OK

@@ -88,7 +88,6 @@ class Front:
         lines = "\n".join("    " + line for line in body.splitlines())
         (folder / "module.py").write_text(
             "from overdeck.dispatch.module import *\n"
-            "from overdeck.dispatch.module import advise, allow, ask, defer, deny, keep_going, rewrite, stop, tell\n"
             f"def evaluate(call):\n{lines}\n"
         )
         chosen = events or {"PreToolUse": "Bash"}

@@ -1,0 +1,94 @@
+"""Every command of the README is run, as it stands there."""
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+from fronts import PAYLOADS
+from homes import Home
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+COMMANDS = [
+    command
+    for row in README.splitlines()
+    if row.startswith("| `")
+    for command in re.findall(r"^\| `([^`]+)`", row)
+]
+ELSEWHERE = {
+    "overdeck demo": "tests/e2e/test_demo.py",
+    "overdeck tui": "tests/tui",
+    "hookbench gate": "tests/bench",
+    "overdeck audit": "below, beside its settings",
+}
+"""Commands whose own tests are named here: they need a terminal, a base, or longer than a moment."""
+
+
+def git(home: Home, cwd: Path, *words: str) -> str:
+    identity = ("-c", "user.name=T", "-c", "user.email=t@example.invalid")
+    done = subprocess.run(
+        ["git", *identity, *words], check=True, capture_output=True, text=True, cwd=cwd, env=home.environment()
+    )
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> tuple[Home, Path]:
+    """A home, and a clone with a pushed main, as a user would have them."""
+    root = tmp_path_factory.mktemp("readme")
+    home = Home(root / "home")
+    work = root / "work"
+
+    git(home, root, "init", "-q", "--bare", "--initial-branch=main", "origin.git")
+    git(home, root, "clone", "-q", "origin.git", "work")
+    git(home, work, "checkout", "-q", "-B", "main")
+    git(home, work, "commit", "-q", "--allow-empty", "-m", "Start")
+    git(home, work, "push", "-q", "origin", "main")
+    (work / "payload.json").write_bytes((PAYLOADS / "claude-code" / "PreToolUse.Bash.json").read_bytes())
+    return home, work
+
+
+def test_the_table_names_commands_to_run() -> None:
+    assert len(COMMANDS) > 15
+
+
+@pytest.mark.parametrize("command", [command for command in COMMANDS if command not in ELSEWHERE])
+def test_a_command_of_the_table_runs_as_it_stands(project: tuple[Home, Path], command: str) -> None:
+    home, work = project
+    words = shlex.split(command)
+    if "OD-7K2M" in words:
+        incident = home.run("od-incidents", "list", "--json", cwd=work).data["incidents"][0]["id"]
+        message = f"Fix\n\nIncident: {incident}"
+        git(home, work, "commit", "-q", "--allow-empty", "-m", message)
+        git(home, work, "push", "-q", "origin", "main")
+        head = git(home, work, "rev-parse", "HEAD").strip()
+        words = [word.replace("OD-7K2M", incident).replace("SHA", head) for word in words]
+    ran = home.run(words[0], *words[1:], cwd=work)
+    assert ran.code == (4 if words[0] == "hookbench" and "ab" not in words else 0), ran.err
+    assert ran.out
+
+
+def test_audit_needs_no_set_up(project: tuple[Home, Path]) -> None:
+    home, work = project
+    assert home.run("overdeck", "audit", cwd=work).code == 0
+
+
+def test_every_elsewhere_names_a_command_of_the_table() -> None:
+    assert set(ELSEWHERE) <= set(COMMANDS)
+
+
+def test_no_machine_path_and_no_registry_host_is_in_the_tree() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], capture_output=True, text=True, cwd=ROOT, check=False)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    hosts = re.compile(r"pypi\.o" r"rg|pythonhosted\.o" r"rg|npmjs\.(o" r"rg|com)|deb\.debian\.o" r"rg")
+    machine = re.compile(r"(?<![\w.])/(wo" r"rk|ro" r"ot)/\w")
+    found = []
+    for name in listed.stdout.split("\0"):
+        path = ROOT / name
+        if name and path.is_file():
+            text = path.read_text("utf-8", "replace")
+            found += [f"{name}: {match.group()}" for rule in (hosts, machine) for match in rule.finditer(text)]
+    assert found == []

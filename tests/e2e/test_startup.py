@@ -1,0 +1,100 @@
+"""What the commands load, and that every one of them explains itself."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from homes import Home
+
+DOORS = {"overdeck": "overdeck", "hookbench": "hookbench", "od-incidents": "od_incidents"}
+
+
+def loaded_by(home: Home, door: str, *args: str) -> set[str]:
+    """The modules in ``sys.modules`` when a command ends."""
+    code = (
+        f"import sys, atexit\nsys.argv = {[door, *args]!r}\n"
+        "atexit.register(lambda: sys.stderr.write('\\nLOADED ' + ' '.join(sys.modules)))\n"
+        f"from overdeck.cli.doors import {DOORS[door]} as door\ndoor()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=home.environment(),
+        cwd=home.root,
+        check=False,
+    )
+    return set(done.stderr.rpartition("LOADED ")[2].split())
+
+
+@pytest.mark.parametrize(
+    ("door", "args"),
+    [
+        ("overdeck", ["--help"]),
+        ("overdeck", ["hooks", "list"]),
+        ("overdeck", ["audit", "--help"]),
+        ("overdeck", ["fires", "--help"]),
+        ("overdeck", ["tui", "--help"]),
+        ("hookbench", ["--help"]),
+        ("hookbench", ["ab", "--help"]),
+        ("od-incidents", ["--help"]),
+        ("od-incidents", ["list"]),
+    ],
+)
+def test_a_command_loads_nothing_heavy_that_it_does_not_need(tmp_path: Path, door: str, args: list[str]) -> None:
+    loaded = loaded_by(Home(tmp_path), door, *args)
+    assert "overdeck" in loaded
+    assert loaded & {"duckdb", "textual", "psutil", "numpy", "scipy"} == set()
+
+
+def test_a_piped_list_does_not_load_rich(tmp_path: Path) -> None:
+    assert "rich.table" not in loaded_by(Home(tmp_path), "overdeck", "hooks", "list")
+
+
+def verbs() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Every command of every door, hidden aliases left out."""
+    from typer.main import get_command
+
+    from overdeck.cli.bench import app as bench
+    from overdeck.cli.incidents import app as incidents
+    from overdeck.cli.overdeck import app as fleet
+
+    for door, app in (("overdeck", fleet), ("hookbench", bench), ("od-incidents", incidents)):
+        pending = [((), get_command(app))]
+        while pending:
+            path, command = pending.pop()
+            below = getattr(command, "commands", {})
+            pending += [((*path, name), child) for name, child in below.items() if not child.hidden]
+            if not below:
+                yield door, path
+
+
+@pytest.mark.parametrize(("door", "path"), list(verbs()), ids=lambda value: "-".join(value) if value else "")
+def test_every_command_has_help_and_json(tmp_path: Path, door: str, path: tuple[str, ...]) -> None:
+    ran = Home(tmp_path).run(door, *path, "--help")
+    assert ran.code == 0
+    assert "--json" in ran.out or path == ("tui",)
+    assert len(ran.out) > 200
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_wrong_verb_or_option_exits_2_with_the_next_command(tmp_path: Path, door: str) -> None:
+    home = Home(tmp_path)
+    for args in (["no-such-verb"], ["--no-such-option"]):
+        ran = home.run(door, *args)
+        assert ran.code == 2 and "next:" in ran.err, args
+        assert ran.out == ""
+        document = home.run(door, *args, "--json").document
+        assert document["ok"] is False and document["error"]["code"] == "usage"
+
+
+def test_a_reader_that_leaves_early_is_not_an_error(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    done = subprocess.run(
+        ["sh", "-c", '"$@" | true', "sh", sys.executable, "-c",
+         "from overdeck.cli.doors import overdeck; overdeck()", "hooks", "list", "--json"],
+        capture_output=True, text=True, env=home.environment(), check=False,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr and "BrokenPipe" not in done.stderr
