@@ -19,7 +19,8 @@ def git(*args: str, cwd: Path, deadline_s: float = 30.0) -> subprocess.Completed
     """Run ``git ARGS`` in ``cwd`` and return what it said; the exit code is the caller's to judge.
 
     The environment is built up, not inherited: a ``GIT_DIR`` or ``GIT_SSH_COMMAND`` of the caller cannot
-    redirect it, and neither replace refs nor grafts can show it another history. Raises OverdeckError where git is missing (unverifiable) or past ``deadline_s`` seconds.
+    redirect it, and neither replace refs nor grafts can show it another history. Raises OverdeckError
+    (unverifiable) where git is missing, or not done after ``deadline_s`` seconds.
     """
     environ = {
         "PATH": os.environ.get("PATH", os.defpath),
