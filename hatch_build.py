@@ -1,11 +1,23 @@
-"""Build hook: ships ``overdeck-hook`` as a script of the wheel (a console script could not carry -I -S)."""
+"""Build hook: ships ``overdeck-hook``, the native front compiled here, or without a C compiler its Python stub.
 
+One name, one file in the wheel's scripts (a console script of that name would silently overwrite it). The binary
+depends on no Python, so the tag is py3-none-PLATFORM; the stub's wheel stays pure.
+"""
+
+import hashlib
+import os
+import re
 import shutil
+import subprocess
+import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+FLAGS = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror"]
 
 
 class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
@@ -16,10 +28,44 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
             return
         self.scratch = tempfile.mkdtemp(prefix="overdeck-build-")
         front = Path(self.scratch, "overdeck-hook")
-        shutil.copyfile(Path(self.root, "overdeck/dispatch/overdeck-hook.in"), front)
+        if self._compile(Path(self.root, "overdeck/dispatch/launcher.c"), front):
+            build_data["pure_python"] = False
+            build_data["tag"] = "py3-none-" + re.sub(r"[-.]", "_", sysconfig.get_platform())
+        else:
+            self.app.display_warning(
+                "no working C compiler: overdeck-hook is its Python stub (slower, same answers)"
+            )
+            shutil.copyfile(Path(self.root, "overdeck/dispatch/overdeck-hook.in"), front)
         front.chmod(0o755)
         build_data["shared_scripts"][str(front)] = "overdeck-hook"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         if self.target_name == "wheel":
             shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def _compile(self, source: Path, front: Path) -> bool:
+        """Try the compilers there are, static first (half the start-up); a binary that does not run is no binary."""
+        if os.environ.get("OVERDECK_NO_CC") == "1":
+            return False
+        digest = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
+        compilers = [os.environ["CC"]] if os.environ.get("CC") else ["musl-gcc", "cc", "gcc", "clang"]
+        linkings = [["-static"], []] if sys.platform.startswith("linux") else [[]]
+        for compiler in filter(shutil.which, compilers):
+            for linking in linkings:
+                define = f'-DOVERDECK_SOURCE_HASH="{digest}"'
+                argv = [compiler, *FLAGS, define, *linking, "-s", "-o", str(front), str(source)]
+                built = subprocess.run(argv, capture_output=True, text=True, check=False)
+                if built.returncode == 0 and self._runs(front, digest):
+                    return True
+                self.app.display_warning(f"{compiler} {' '.join(linking)}: {built.stderr.strip()[-300:]}")
+        return False
+
+    @staticmethod
+    def _runs(front: Path, digest: str) -> bool:
+        try:
+            said = subprocess.run(
+                [str(front), "--version"], capture_output=True, text=True, timeout=10, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return False
+        return said.stdout.split()[-1:] == [digest]

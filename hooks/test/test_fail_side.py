@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from fronts import Front, bash, recorded
 
+from overdeck.dispatch.plan import parse
+
 FAILURES = {
     "crashes": "raise RuntimeError('boom')",
     "calls sys.exit": "import sys; sys.exit(0)",
@@ -79,10 +81,9 @@ def test_a_gate_whose_code_cannot_be_loaded_denies(front: Front, code: str) -> N
 
 
 def test_a_gate_whose_code_is_gone_denies(front: Front) -> None:
-    (front.module("bad-gate", "return None") / "module.py").unlink()
-    (front.modules / "bad-gate" / "module.py").write_text("def evaluate(call): return None\n")
+    folder = front.module("bad-gate", "return None")
     front.install()
-    (front.modules / "bad-gate" / "module.py").unlink()
+    (folder / "module.py").unlink()
     assert "bad-gate" in front.call(bash("ls")).reason
 
 
@@ -209,10 +210,14 @@ def test_a_plan_that_fails_its_checks_is_made_again(front: Front, damage: str) -
 
 
 def test_a_plan_that_others_may_write_is_not_used(front: Front) -> None:
+    """A plan without the gate, whole and fresh, but anybody could have written it."""
     front.module("gate", "return deny('held')")
     front.install()
     path = front.plans / "PreToolUse.plan"
-    path.write_bytes(path.read_bytes().replace(b"crc", b"crc"))
+    plan = parse(path.read_bytes())
+    plan.modules = []
+    path.write_bytes(plan.encode())
+    assert front.call(bash("ls")).stdout == "", "with the owner's mode this plan would be believed"
     path.chmod(0o666)
     assert front.call(bash("ls")).decision == "deny"
     assert path.stat().st_mode & 0o777 == 0o600

@@ -54,8 +54,7 @@ def test_the_other_verdicts_arrive_on_time(front: Front, how: str) -> None:
     assert "from ls in /home/dev/proj" in reply.reason
     assert time.monotonic() - started < 3
     end = front.calls()[-1]["ran"]["a-hostile"]["end"]
-    assert end == ("none" if how in SPARES else end)
-    assert how in SPARES or end in ("error", "timeout")
+    assert end == "none" if how in SPARES else end in ("error", "timeout")
 
 
 @pytest.mark.parametrize("how", ["grandchild holds its pipes", "daemonised grandchild", "forks children"])
@@ -207,6 +206,8 @@ def test_forks_that_cannot_be_made_deny_for_their_gates(front: Front) -> None:
     package = front.root / "overdeck"
     shutil.copytree(Path(front.recipe.entry).parent, package / "dispatch")
     (package / "__init__.py").touch()
+    if front.native:
+        front.native = Path(shutil.copy(front.native, front.root))
     front.recipe.python, front.recipe.entry = system_python, str(package / "dispatch" / "entry.py")
     front.module("gate", "return None")
     front.install()

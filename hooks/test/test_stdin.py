@@ -257,6 +257,7 @@ def test_logs_that_cannot_be_written_change_no_verdict(denying: Front, where: st
     if where == "read-only state":
         (denying.state / "hook-fires.jsonl").mkdir()
         (denying.state / "hook-calls.jsonl").mkdir()
+        (denying.state / "errors").rmdir()
         (denying.state / "errors").write_text("")
     else:
         denying.recipe.fires = denying.recipe.calls = "/proc/nowhere/log.jsonl"

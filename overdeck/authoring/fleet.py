@@ -1,7 +1,11 @@
 """The modules of this user, and the plans made from them: what CLI commands ask of the hot path's manifest."""
 
+import hashlib
+import subprocess
 import sys
+import sysconfig
 from pathlib import Path
+from typing import NamedTuple
 
 from overdeck.dispatch import manifest as manifests
 from overdeck.dispatch.manifest import Fleet, ManifestError, Recipe
@@ -9,6 +13,13 @@ from overdeck.dispatch.plan import PlanError
 from overdeck.errors import ExitCode, OverdeckError
 from overdeck.files import write_atomically
 from overdeck.paths import Places, shipped
+
+
+class BuiltFront(NamedTuple):
+    """The installed native front. ``fresh``: built from the launcher.c of this installation."""
+
+    path: Path
+    fresh: bool
 
 
 def entry_path() -> Path:
@@ -111,10 +122,36 @@ def write_plans(recipe: Recipe) -> list[Path]:
         ) from None
 
 
+def source_hash() -> str:
+    """The hash that a native front built from this tree's launcher.c prints with ``--version``."""
+    return hashlib.sha256((entry_path().parent / "launcher.c").read_bytes()).hexdigest()[:16]
+
+
+def built_front() -> BuiltFront | None:
+    """The native front installed beside this Python, or None; ``fresh`` says whether it is of this very source."""
+    path = Path(sysconfig.get_path("scripts"), "overdeck-hook")
+    try:
+        with path.open("rb") as file:
+            if file.read(2) == b"#!":
+                return None
+        said = subprocess.run([str(path), "--version"], capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return BuiltFront(path, said.stdout.split()[-1:] == [source_hash()])
+
+
 def front_argv(recipe: Recipe, event: str) -> list[str]:
     """The argv that starts the front for ``event``: what ``install`` writes and ``doctor`` runs.
 
-    Without a native front the interpreter is named itself, with ``-I -S``: a ``#!`` line cannot carry both
-    flags, so the ``overdeck-hook`` stub costs a second interpreter and would honour PYTHON* variables.
+    The native front where there is one of this very source. Without it the interpreter is named itself, with
+    ``-I -S``: a ``#!`` line cannot carry both flags, so the ``overdeck-hook`` stub costs a second interpreter and
+    would honour PYTHON* variables.
     """
-    return [recipe.python, "-I", "-S", recipe.entry, event, "--plan", recipe.plans, "--by-overdeck"]
+    built = built_front()
+    front = [str(built.path)] if built and built.fresh else python_front(recipe)
+    return [*front, event, "--plan", recipe.plans, "--by-overdeck"]
+
+
+def python_front(recipe: Recipe) -> list[str]:
+    """The Python twin of the native front, as a command."""
+    return [recipe.python, "-I", "-S", recipe.entry]

@@ -79,7 +79,11 @@ def read_payload(path: Path) -> GivenPayload:
         try:
             raw = path.read_bytes()
         except OSError as error:
-            raise not_found(f"the payload {path} cannot be read: {error.strerror}", code="no-payload") from None
+            raise not_found(
+                f"the payload {path} cannot be read: {error.strerror}",
+                code="no-payload",
+                hint="give a file that holds one JSON object as the client sends it, or - for standard input",
+            ) from None
     try:
         event = json.loads(raw)["hook_event_name"]
     except (ValueError, KeyError, TypeError):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from overdeck.authoring.fleet import entry_path, interpreter
+from overdeck.authoring.fleet import entry_path, interpreter, python_front
 from overdeck.dispatch import manifest as manifests
 from overdeck.dispatch.manifest import Fleet, Manifest, Recipe
 
@@ -105,8 +105,12 @@ def ask_front(
     config: dict[str, Any] | None = None,
     prefilter: bool = True,
     python: str | None = None,
+    front: list[str] | None = None,
 ) -> Answer:
-    """One payload through the real front, with a plan that holds this module alone, in a throwaway state."""
+    """One payload through the real front, with a plan that holds this module alone, in a throwaway state.
+
+    ``front`` is the front's own argv: the native front where there is one, else the Python twin.
+    """
     raw = payload if isinstance(payload, bytes) else json.dumps(payload, ensure_ascii=False).encode()
     event = event or (str(payload.get("hook_event_name", "")) if isinstance(payload, dict) else "")
     with tempfile.TemporaryDirectory(prefix="overdeck-matrix-") as scratch:
@@ -121,14 +125,14 @@ def ask_front(
                 module.literals = []
         (plans / f"{event}.plan").write_bytes(plan.encode())
         (plans / f"{event}.plan").chmod(0o600)
-        done = subprocess.run(
-            [recipe.python, "-I", "-S", recipe.entry, event, "--plan", str(plans)],
-            input=raw,
-            capture_output=True,
-            env={"HOME": scratch, "PATH": os.defpath, "LANG": "C.UTF-8"},
-            timeout=DEADLINE_S,
-            check=False,
-        )
+        argv = [*(front or python_front(recipe)), event, "--plan", str(plans)]
+        environ = {"HOME": scratch, "PATH": os.defpath, "LANG": "C.UTF-8"}
+        try:
+            done = subprocess.run(
+                argv, input=raw, capture_output=True, env=environ, timeout=DEADLINE_S, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return Answer(("broken",), f"the front did not answer: {error}", "", {}, 0)
         log = Path(recipe.calls)
         line = json.loads(log.read_text("utf-8").splitlines()[-1]) if log.is_file() else {}
     stdout = done.stdout.decode("utf-8", "replace")

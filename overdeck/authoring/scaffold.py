@@ -1,13 +1,16 @@
 """A new module, after the design ladder: does it need to exist, which event, which matcher, which literal."""
 
+import difflib
 import json
+import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+from overdeck.authoring.matrix import run_matrix
 from overdeck.dispatch import clients
 from overdeck.dispatch.manifest import ManifestError, read_manifest
 from overdeck.dispatch.plan import CLASSES
-from overdeck.errors import usage
+from overdeck.errors import OverdeckError, usage
 from overdeck.files import write_atomically
 from overdeck.paths import Places, shipped
 
@@ -45,7 +48,8 @@ class Made(NamedTuple):
 def scaffold(places: Places, design: Design) -> Made:
     """Write the three files of a module that passes its own matrix; raises OverdeckError (2), writing nothing.
 
-    The module is written where user modules live, checked by the manifest reader, and kept only if it passes.
+    A user module is live at the next call, so it is built and tested beside the folder of modules first, and moved
+    there only when its matrix passes.
     """
     _check(design)
     folder = places.user_modules / design.id
@@ -53,24 +57,21 @@ def scaffold(places: Places, design: Design) -> Made:
         raise usage(f"a module {design.id} exists already", hint=f"overdeck hooks show {design.id}")
     files = {
         "module.toml": _manifest(design),
-        "module.py": _CODE[design.cls].format(summary=design.summary, word=_word(design)),
+        "module.py": _CODE[design.cls].format(summary=_in_docstring(design.summary), word=_word(design)),
         "matrix.jsonl": "".join(json.dumps(case) + "\n" for case in _cases(design)),
     }
-    written = []
-    try:
+    places.user_modules.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=places.config_dir) as scratch:
+        draft = Path(scratch, design.id)
         for name, text in files.items():
-            write_atomically(folder / name, text.encode())
-            written.append(folder / name)
-        read_manifest(str(folder), user=True)
-    except (ManifestError, OSError) as error:
-        for path in written:
-            path.unlink(missing_ok=True)
-        if folder.is_dir():
-            folder.rmdir()
-        reason = error.reason if isinstance(error, ManifestError) else str(error)
-        raise usage(
-            f"the module {design.id} was not written: {reason}", hint="overdeck hooks new --help"
-        ) from None
+            write_atomically(draft / name, text.encode())
+        try:
+            result = run_matrix(read_manifest(str(draft), user=True))
+        except ManifestError as error:
+            raise _not_written(design, error.reason) from None
+        if not result.ok:
+            raise _not_written(design, "; ".join(result.failures))
+        draft.rename(folder)
     answers = (
         "it does: nothing cheaper was named",
         "it records only" if design.cls == "observer" else "it answers",
@@ -79,7 +80,16 @@ def scaffold(places: Places, design: Design) -> Made:
         " or ".join(design.literals) or "none: it runs on every matching call",
         design.cls,
     )
-    return Made(written, tuple(f"{step}\n     → {answer}" for step, answer in zip(LADDER, answers, strict=True)))
+    ladder = tuple(f"{step}\n     → {answer}" for step, answer in zip(LADDER, answers, strict=True))
+    return Made([folder / name for name in files], ladder)
+
+
+def _not_written(design: Design, reason: str) -> OverdeckError:
+    return usage(f"the module {design.id} was not written: {reason}", hint="overdeck hooks new --help")
+
+
+def _in_docstring(summary: str) -> str:
+    return " ".join(summary.split()).replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _check(design: Design) -> None:
@@ -103,13 +113,17 @@ def _check(design: Design) -> None:
             '--class gate --summary "…"',
         )
     if design.literals and design.always:
-        raise usage("--literal and --always exclude each other: a literal is what lets a call be skipped")
+        raise usage(
+            "--literal and --always exclude each other: a literal is what lets a call be skipped",
+            hint="leave one of them out",
+        )
     if design.cls not in CLASSES:
-        raise usage(f"--class {design.cls!r} is none of {', '.join(CLASSES)}")
+        raise usage(f"--class {design.cls!r} is none of {', '.join(CLASSES)}", hint="overdeck hooks new --help")
     if design.event not in clients.CLAUDE_EVENTS:
-        raise usage(f"--event {design.event!r} is not an event of Claude Code")
+        near = difflib.get_close_matches(design.event, clients.CLAUDE_EVENTS, n=1) or ["PreToolUse"]
+        raise usage(f"--event {design.event!r} is not an event of Claude Code", hint=f"--event {near[0]}")
     if design.cls == "rewriter" and design.event != "PreToolUse":
-        raise usage("a rewriter changes a tool's input, so its event is PreToolUse")
+        raise usage("a rewriter changes a tool's input, so its event is PreToolUse", hint="--event PreToolUse")
 
 
 def _word(design: Design) -> str:

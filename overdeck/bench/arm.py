@@ -67,7 +67,7 @@ def event_arm(name: str, settings: Path, event: str, subject: str = "") -> Arm:
         raise InvalidMeasurement(
             f"arm {name} would run nothing: the client drops {settings} whole, because {problem.reason}",
             code="dropped-settings",
-            hint=f"overdeck lint {settings}",
+            hint=f"overdeck audit --settings {settings}",
         )
     handlers = [] if read.data.get("disableAllHooks") is True else read.handlers(event, subject)
     commands = tuple(tuple(handler.argv(read.variables)) for handler in handlers if handler.starts_process)

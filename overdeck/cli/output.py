@@ -49,13 +49,14 @@ class Output:
         if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
             from rich import box
             from rich.console import Console
+            from rich.markup import escape
             from rich.table import Table
 
             table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
             for column in columns:
                 table.add_column(column, justify="right" if column in right else "left", overflow="fold")
             for row in rows:
-                table.add_row(*(cell.replace("[", "\\[") for cell in row))
+                table.add_row(*(escape(cell) for cell in row))
             Console().print(table)
             return
         widths = [
@@ -76,19 +77,17 @@ def envelope(
     *,
     error: OverdeckError | None = None,
     warnings: Sequence[str] = (),
-    ok: bool | None = None,
 ) -> str:
     """The versioned JSON document that every ``--json`` prints, alone on stdout, on errors as well."""
     return json.dumps(
         {
             "schema": f"overdeck.{command}/1",
-            "ok": error is None if ok is None else ok,
+            "ok": error is None,
             "data": data,
             "error": None if error is None else {"code": error.code, "message": error.message, "hint": error.hint},
             "warnings": list(warnings),
         },
         ensure_ascii=False,
-        default=str,
     )
 
 
@@ -118,54 +117,52 @@ def print_error(error: OverdeckError) -> None:
 
 
 def run(app: typer.Typer, program: str, *, family: str = "") -> None:
-    """Run one door to its exit: usage errors and crashes get the envelope too where ``--json`` was asked.
+    """Run one door to its exit: usage errors, crashes and Ctrl-C get the envelope too where ``--json`` was asked.
 
     ``family`` stands before the verb in the envelope's schema: ``overdeck.incidents.list/1``.
     """
-    as_json = "--json" in sys.argv[1:]
     command = family + next((word for word in sys.argv[1:] if not word.startswith("-")), program)
+    error: OverdeckError | None = None
+    code: int = ExitCode.OK
     try:
         result = app(prog_name=program, standalone_mode=False)
         code = result if isinstance(result, int) else ExitCode.OK
         sys.stdout.flush()
+        if code == ExitCode.INTERRUPTED:
+            error = _interrupted(program)
     except BrokenPipeError:
         # The reader left (`| head`): not our error; keep the interpreter from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = ExitCode.OK
     except typer.Abort:
-        code = ExitCode.INTERRUPTED
-    except (typer.TyperException, OverdeckError) as error:
-        code = error.exit_code
-        if not str(error) and not as_json:
+        error = _interrupted(program)
+    except OverdeckError as raised:
+        error = raised
+    except typer.TyperException as raised:
+        context = getattr(raised, "ctx", None)
+        words = context.command_path.split() if context else [program]
+        command = family + (".".join(words[1:]) or command.removeprefix(family))
+        if not str(raised) and "--json" not in sys.argv:
             raise SystemExit(ExitCode.USAGE) from None  # no arguments: the help is printed already
-        shown = (
-            error
-            if isinstance(error, OverdeckError)
-            else OverdeckError(
-                error.format_message(), code="usage", exit_code=ExitCode.USAGE, hint=f"{program} --help"
-            )
-        )
-        if as_json:
-            sys.stdout.write(envelope(command, None, error=shown) + "\n")
-        elif isinstance(error, OverdeckError):
-            print_error(error)
-        else:
-            context = getattr(error, "ctx", None)
-            if context is not None:
-                sys.stderr.write(context.get_usage() + "\n")
-                shown.hint = f"{context.command_path} --help"
-            print_error(shown)
+        message = raised.format_message() or "a verb is missing"
+        error = OverdeckError(message, code="usage", exit_code=ExitCode.USAGE, hint=f"{' '.join(words)} --help")
     except Exception as crash:
-        code = ExitCode.INTERNAL
         traceback.print_exc()
-        shown = OverdeckError(
+        error = OverdeckError(
             f"{program} failed inside: {type(crash).__name__}: {crash}",
             code="internal",
             exit_code=ExitCode.INTERNAL,
             hint="this is a bug in Overdeck: please report it with the lines above",
         )
-        if as_json:
-            sys.stdout.write(envelope(command, None, error=shown) + "\n")
+    if error is not None:
+        code = error.exit_code
+        if "--json" in sys.argv:
+            sys.stdout.write(envelope(command, None, error=error) + "\n")
         else:
-            print_error(shown)
+            print_error(error)
     raise SystemExit(int(code))
+
+
+def _interrupted(program: str) -> OverdeckError:
+    return OverdeckError(
+        f"{program} was interrupted", code="interrupted", exit_code=ExitCode.INTERRUPTED, hint="run it again"
+    )

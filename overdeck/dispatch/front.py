@@ -13,7 +13,7 @@ import time
 
 from overdeck.dispatch import clients, jsontext, merge, payload, record, runner
 from overdeck.dispatch.module import Call
-from overdeck.dispatch.plan import Module, Plan, PlanError, parse, read_plan, stamp
+from overdeck.dispatch.plan import NATIVE_FIELDS, Module, Plan, PlanError, parse, read_plan, stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,11 +47,14 @@ _NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 class _Front:
     """The state of one call, so that the outermost guard knows how far it got."""
 
-    __slots__ = ("answered", "event", "line", "plan", "plans", "started", "survivors")
+    __slots__ = ("answered", "cut", "event", "line", "native", "observed", "plan", "plans", "started", "survivors")
 
-    def __init__(self, event: str, plans: str) -> None:
+    def __init__(self, event: str, plans: str, native: str, observed: bool, cut: str) -> None:
         self.event = event
         self.plans = plans
+        self.native = native
+        self.observed = observed
+        self.cut = cut
         self.started = time.monotonic()
         self.plan: Plan | None = None
         self.survivors: list[Module] = []
@@ -66,13 +69,15 @@ class _Front:
 
 def main(argv: list[str]) -> None:
     """``entry.py EVENT --plan DIR``. Exits 0, whatever happens; stdout is one JSON document or nothing."""
-    event, plans = _arguments(argv)
+    event, plans, native = _arguments(argv)
     if not event or not plans:
         _say({"systemMessage": "overdeck: the hook entry names no event or no --plan DIR: overdeck install"})
         posix._exit(0)
-    front = _Front(event, plans)
+    cut = "it was not complete in time" if "--cut" in argv else ""
+    front = _Front(event, plans, native, "--observed" in argv, cut)
     try:
-        if not _inert(plans):
+        if native or not _inert(plans):
+            _word(front, b"hello")
             _signal.signal(_signal.SIGTERM, runner._on_term)
             _answer(front)
     except BaseException as error:  # the last guard: a silent pass is the one thing a gate may not do
@@ -83,16 +88,19 @@ def main(argv: list[str]) -> None:
         posix._exit(0)
 
 
-def _arguments(argv: list[str]) -> tuple[str, str]:
-    event, plans = "", ""
+def _arguments(argv: list[str]) -> tuple[str, str, str]:
+    """(event, plan folder, crc of the plan of the native front that started us, or "-")."""
+    event, plans, native = "", "", ""
     rest = argv[1:]
     while rest:
         word = rest.pop(0)
         if word == "--plan" and rest:
             plans = rest.pop(0)
+        elif word.startswith("--front="):
+            native = word[8:]
         elif word and all(letter in _NAME for letter in word):
             event = event or word
-    return event, plans.rstrip("/") if plans.startswith("/") else ""
+    return event, plans.rstrip("/") if plans.startswith("/") else "", native
 
 
 def _inert(plans: str) -> bool:
@@ -112,8 +120,9 @@ def _inert(plans: str) -> bool:
 
 def _answer(front: _Front) -> None:
     event = front.event
-    raw, problem = payload.read(0)
-    call = payload.Payload(raw, problem)
+    call = payload.receive(0)
+    if front.cut and call.problem and call.problem != payload.EMPTY:
+        call.problem = f"the payload was cut: {front.cut}"
     top = call.top
     tool = top.get("tool_name")
     front.line = {
@@ -141,9 +150,12 @@ def _answer(front: _Front) -> None:
     asked = [m for m in plan.modules if _asked(m, event, top)]
     skipped = posix.environ.get(b"SKIP", b"").decode("utf-8", "replace").split(",")
     asked = [m for m in asked if m.cls != "adviser" or m.id not in skipped]
-    rewriters = [m for m in asked if m.cls == "rewriter" and _may_act(m, call.text, call.tool_input_text)]
+    if not (front.observed and front.native == plan.crc):
+        _observe(front, [m for m in asked if m.native is not None])
+    asked = [m for m in asked if m.native is None]
+    rewriters = [m for m in asked if m.cls == "rewriter" and _may_act(m, call)]
     others = [m for m in asked if m.cls != "rewriter"]
-    survivors = [m for m in others if _may_act(m, call.text, call.tool_input_text)]
+    survivors = [m for m in others if _may_act(m, call)]
     if not rewriters and not survivors:
         _close(front, {}, [])
         return
@@ -155,8 +167,8 @@ def _answer(front: _Front) -> None:
     outcomes, changed = _rewrite(rewriters, plan, top, given, end)
     if changed is not None:
         # The gates judge what will really run; a prefilter on the old text would let the new one through.
-        text = jsontext.dumps(changed)
-        survivors = [m for m in others if m.literals_in_payload or _may_act(m, call.text, text)]
+        text = payload.Searched(jsontext.dumps(changed))
+        survivors = [m for m in others if m.literals_in_payload or _may_act(m, call, text)]
         front.survivors = [*rewriters, *survivors]
     final = given if changed is None else changed
     outcomes += runner.run(survivors, _caller(plan, top, final), end)
@@ -177,10 +189,10 @@ def _asked(m: Module, event: str, top: dict[str, Any]) -> bool:
     return clients.matches(m.matcher, str(subject)) if asked is None else asked
 
 
-def _may_act(m: Module, text: str, tool_input: str) -> bool:
+def _may_act(m: Module, call: Payload, rewritten: payload.Searched | None = None) -> bool:
     if not m.literals:
         return True
-    return payload.may_contain(text if m.literals_in_payload else tool_input, m.literals)
+    return (rewritten or call.searched(m.literals_in_payload)).may_contain(m.literals)
 
 
 def _caller(plan: Plan, top: dict[str, Any], tool_input: dict[str, Any]) -> Callable[[Module], Call]:
@@ -294,22 +306,53 @@ def _close(front: _Front, answer: dict[str, Any], outcomes: list[Outcome]) -> No
     """Print the answer, then record: telemetry never stands between a verdict and the client."""
     written = _say(answer) if answer else 0
     front.answered = True
+    try:
+        said = _record(front, outcomes, written)
+    except Exception:
+        said = b""  # the answer is out; what is left is to tell the native front so
+    _word(front, b"done" + said)
+
+
+def _record(front: _Front, outcomes: list[Outcome], written: int) -> bytes:
+    """Fires, errors and the calls line; the native front writes the last itself, of what is returned."""
     plan = front.plan
+    if plan is not None:
+        record.fires(plan.fires, front.event, outcomes)
     for outcome in outcomes:
         if outcome.cause:
             record.error(front.state, outcome.id, front.event, outcome.cause, outcome.trace)
-    line = front.line
-    line["out"] = written
-    line["us"] = int((time.monotonic() - front.started) * 1_000_000)
-    line["ran"] = {
-        o.id: {"us": o.us, "bytes": len(o.text.encode("utf-8", "replace")), "end": o.end} for o in outcomes
-    }
+    ran = {o.id: {"us": o.us, "bytes": len(o.text.encode("utf-8", "replace")), "end": o.end} for o in outcomes}
+    if plan is not None and front.native == plan.crc:
+        said = {"ran": ran, "err": front.line["err"]} if "err" in front.line else {"ran": ran}
+        return b" " + jsontext.dumps(said)[1:-1].encode()
+    line = {**front.line, "out": written, "us": int((time.monotonic() - front.started) * 1_000_000), "ran": ran}
     if plan is not None:
-        record.fires(plan.fires, front.event, outcomes)
         record.call(plan.calls, {"plan": plan.crc, **line, "client": plan.client})
     elif front.state:
         client = front.plans.rpartition("/")[2]
         record.call(f"{front.state}/hook-calls.jsonl", {"plan": "", **line, "client": client})
+    return b""
+
+
+def _word(front: _Front, word: bytes) -> None:
+    """Tell the native front that started us how far we are; it holds the other end of descriptor 3."""
+    if not front.native:
+        return
+    view = memoryview(word + b"\n")
+    try:
+        while view:
+            view = view[posix.write(3, view) :]
+    except OSError:
+        return
+
+
+def _observe(front: _Front, observers: list[Module]) -> None:
+    """What the native front logs by itself, where there is none: sizes and names, never input."""
+    for m in observers:
+        if m.native is None:
+            continue
+        known = {name: front.line[name] for name in NATIVE_FIELDS if name in m.native.fields}
+        record.journal(m.native.path, m.native.max_bytes, known)
 
 
 def _say(answer: dict[str, Any]) -> int:

@@ -7,19 +7,36 @@ from __future__ import annotations
 
 import posix
 
-from overdeck.dispatch import clients, jsontext
-from overdeck.dispatch.plan import CLASSES, Module, Plan, PlanError, read_plan, slurp, stamp, trusted
+from overdeck.dispatch import clients
+from overdeck.dispatch.plan import (
+    CLASSES,
+    DEFAULT_TOTAL_MS,
+    NATIVE_FIELDS,
+    Module,
+    Native,
+    Plan,
+    PlanError,
+    read_plan,
+    sealed,
+    slurp,
+    stamp,
+    trusted,
+    unsealed,
+)
+from overdeck.dispatch.plan import one_line as _one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-RECIPE = "recipe.json"
+RECIPE = "recipe"
 """The file in a client's plan folder from which every plan there can be made again."""
 
 DEFAULT_PACKS = ["guards"]
 DEFAULT_TIMEOUT_MS = 1000
 DEFAULT_LIFETIME_DAYS = 7
+DEFAULT_NATIVE_BYTES = 16 << 20
+_RECIPE_HEADER = "overdeck-recipe 1"
 _WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
 _ID = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 _KEYS = {
@@ -35,6 +52,7 @@ _KEYS = {
     "zero_fire",
     "background",
     "config",
+    "native",
 }
 
 
@@ -64,6 +82,7 @@ class Manifest:
         "literals",
         "literals_in_payload",
         "main_only",
+        "native",
         "pack",
         "summary",
         "timeout_ms",
@@ -80,6 +99,7 @@ class Manifest:
         self.events: dict[str, str] = {}
         self.lifetime_days: int | None = DEFAULT_LIFETIME_DAYS
         self.config: dict[str, object] = {}
+        self.native: list[str] | None = None
 
     @property
     def path(self) -> str:
@@ -118,18 +138,21 @@ class Recipe:
         self.user: str = fields["user"]
         self.fires: str = fields["fires"]
         self.calls: str = fields["calls"]
-        self.total_deadline_ms: int = fields.get("total_deadline_ms", 8000)
+        self.total_deadline_ms: int = fields.get("total_deadline_ms", DEFAULT_TOTAL_MS)
 
     def encode(self) -> bytes:
-        return (jsontext.dumps({key: getattr(self, key) for key in self.__slots__}) + "\n").encode()
+        """Line text with a crc, like a plan: the native front reads it where there is no plan."""
+        return sealed([_RECIPE_HEADER, *(f"{key} {_one_line(str(getattr(self, key)))}" for key in self.__slots__)])
 
     @classmethod
     def load(cls, plans: str) -> Recipe:
         """The recipe of a plan folder; raises PlanError where it is missing, not ours or broken."""
         path = f"{plans}/{RECIPE}"
         try:
-            return cls(**jsontext.loads(read_plan(path).decode()))
-        except (ValueError, KeyError, TypeError) as error:
+            lines, _ = unsealed(read_plan(path), _RECIPE_HEADER)
+            fields: dict[str, Any] = dict(line.split(" ", 1) for line in lines)
+            return cls(**{**fields, "total_deadline_ms": int(fields["total_deadline_ms"])})
+        except (ValueError, KeyError) as error:
             raise PlanError(f"{path}: {error}") from None
 
 
@@ -165,6 +188,9 @@ def load(recipe: Recipe) -> Fleet:
                 manifest = read_manifest(folder, user=user)
                 if manifest.id in seen:
                     raise ManifestError(manifest.path, f"the id {manifest.id!r} is taken by {seen[manifest.id]}")
+                if manifest.timeout_ms > recipe.total_deadline_ms:
+                    together = f"the {recipe.total_deadline_ms} ms that all modules of a call have together"
+                    raise ManifestError(manifest.path, f"timeout_ms is over {together}")
                 _overlay(manifest, tables.get(manifest.id, {}), recipe.config)
             except ManifestError as problem:
                 fleet.problems.append(problem)
@@ -184,11 +210,11 @@ def read_manifest(folder: str, *, user: bool = False) -> Manifest:
     """Read and check ``folder``/module.toml; raises ManifestError with the reason."""
     manifest = Manifest(folder, user)
     path = manifest.path
-    for piece in (folder, path, manifest.code):
+    table = _read_toml(path)
+    for piece in (folder,) if "native" in table else (folder, manifest.code):
         distrust = trusted(piece)
         if distrust:
             raise ManifestError(path, distrust)
-    table = _read_toml(path)
     unknown = sorted(set(table) - _KEYS)
     if unknown:
         raise ManifestError(path, f"unknown key {unknown[0]!r}")
@@ -226,6 +252,7 @@ def read_manifest(folder: str, *, user: bool = False) -> Manifest:
     if not isinstance(config, dict):
         raise ManifestError(path, "[config] must be a table")
     manifest.config = config
+    manifest.native = _native(table, manifest.cls, path)
     return manifest
 
 
@@ -243,21 +270,23 @@ def compile_plan(recipe: Recipe, fleet: Fleet, event: str) -> Plan:
         if event not in manifest.events:
             continue
         matcher = manifest.events[event]
-        plan.modules.append(
-            Module(
-                manifest.id,
-                manifest.cls,
-                clients.routes(event, matcher),
-                main_only=manifest.main_only,
-                background=manifest.background,
-                literals_in_payload=manifest.literals_in_payload,
-                literals=manifest.literals,
-                matcher=matcher,
-                folder=manifest.folder,
-                timeout_ms=manifest.timeout_ms,
-                config=manifest.config,
-            )
+        module = Module(
+            manifest.id,
+            manifest.cls,
+            clients.routes(event, matcher),
+            main_only=manifest.main_only,
+            background=manifest.background,
+            literals_in_payload=manifest.literals_in_payload,
+            literals=manifest.literals,
+            matcher=matcher,
+            folder=manifest.folder,
+            timeout_ms=manifest.timeout_ms,
+            config=manifest.config,
         )
+        if manifest.native is not None:
+            path = f"{recipe.state}/modules/{manifest.id}/journal.jsonl"
+            module.native = Native(manifest.native, DEFAULT_NATIVE_BYTES, path)
+        plan.modules.append(module)
     return plan
 
 
@@ -266,6 +295,10 @@ def write_plan(recipe: Recipe, plan: Plan) -> str:
     raw = plan.encode()
     crc = raw[raw.rfind(b"crc ") + 4 :].strip().decode()
     _make_folder(f"{recipe.plans}/history")
+    _make_folder(f"{recipe.state}/errors")
+    for module in plan.modules:
+        if module.native is not None:
+            _make_folder(module.native.path.rpartition("/")[0])
     keep = f"{recipe.plans}/history/{crc}.plan"
     if stamp(keep) == (0, 0, 0):
         replace(keep, raw)
@@ -351,6 +384,19 @@ def _events(table: dict[str, Any], path: str) -> dict[str, str]:
         if clients.routes(event, matcher) == ["-"]:
             raise ManifestError(path, f"the matcher of {event} names nothing")
     return events
+
+
+def _native(table: dict[str, Any], cls: str, path: str) -> list[str] | None:
+    fields = table.get("native")
+    if fields is None:
+        return None
+    if cls != "observer":
+        raise ManifestError(path, "native is for observers: only Python can decide something")
+    if not _strings(fields) or not fields or not set(fields) <= set(NATIVE_FIELDS):
+        raise ManifestError(path, f"native must list some of {', '.join(NATIVE_FIELDS)}")
+    if "literals" in table:
+        raise ManifestError(path, "a native observer logs every call it is asked; literals would be ignored")
+    return list(fields)
 
 
 def _compiles(pattern: str) -> bool:

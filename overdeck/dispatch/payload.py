@@ -18,133 +18,99 @@ MAX_BYTES = 64 << 20
 
 EMPTY = "the payload is empty"
 _BLANK = b" \t\r\n"
+_TAIL = 256
+_FREE_TRIES = 4 << 20
 _BOM = b"\xef\xbb\xbf"
 
 
 class Payload:
     """What the client sent. ``problem`` is empty when it is one whole JSON object, else says what it is not."""
 
-    __slots__ = ("problem", "size", "spans", "text", "top")
+    __slots__ = ("_searched", "problem", "size", "spans", "text", "top")
 
-    def __init__(self, raw: bytes, problem: str = "") -> None:
+    def __init__(self, raw: bytes, cut: str = "") -> None:
+        """``cut`` is why nothing more was read, for a document that turns out not to be whole."""
         self.size = len(raw)
         self.text = ""
         self.top: dict[str, Any] = {}
         self.spans: dict[str, tuple[int, int]] = {}
-        self.problem = problem
-        if not problem:
-            self._parse(raw)
+        self.problem = self._parse(raw)
+        if self.problem and self.problem != EMPTY and cut:
+            self.problem = f"the payload was cut: {cut}"
+        self._searched: dict[bool, Searched] = {}
 
-    def _parse(self, raw: bytes) -> None:
+    def _parse(self, raw: bytes) -> str:
+        if len(raw) > MAX_BYTES:
+            return f"the payload is over {MAX_BYTES >> 20} MiB"
         if raw.startswith(_BOM):
             raw = raw[len(_BOM) :]
         if not raw.strip(_BLANK):
-            self.problem = EMPTY
-            return
+            return EMPTY
         try:
             self.text = raw.decode("utf-8")
             self.top, self.spans = jsontext.loads_object(self.text)
         except UnicodeDecodeError as error:
-            self.problem = f"the payload is not UTF-8 (byte {error.start})"
+            return f"the payload is not UTF-8 (byte {error.start})"
         except ValueError as error:
-            self.problem = f"the payload is not one JSON object ({error})"
+            return f"the payload is not one JSON object ({error})"
+        return ""
 
-    @property
-    def tool_input_text(self) -> str:
-        """The raw text of the top-level ``tool_input`` value; empty where there is none."""
-        start, end = self.spans.get("tool_input", (0, 0))
-        return self.text[start:end]
+    def searched(self, whole: bool) -> Searched:
+        """The text a literal is looked for in: the raw top-level ``tool_input``, or the whole payload."""
+        if whole not in self._searched:
+            start, end = (0, len(self.text)) if whole else self.spans.get("tool_input", (0, 0))
+            self._searched[whole] = Searched(self.text[start:end])
+        return self._searched[whole]
 
 
-def read(fd: int = 0) -> tuple[bytes, str]:
-    """Read one document from ``fd``: (bytes, problem). Ends at depth 0, EOF, 2 s idle, 5 s in all, or 64 MiB.
+class Searched:
+    """Raw JSON text as literals are looked for in it: quotes and backslashes taken out, as a shell joins words."""
 
-    The client may keep stdin open for ever; a document whose braces are closed is complete, so nothing waits
-    for an EOF.
+    __slots__ = ("bare", "hides")
+
+    def __init__(self, text: str) -> None:
+        # Anything that can spell a letter another way skips nothing: a prefilter may only skip what the module
+        # would also have allowed. (A backslash before a line end is \\\n in JSON.)
+        self.hides = "\\u00" in text or "\\/" in text or "$'" in text or "\\\\\\n" in text or "\\\\\\r" in text
+        self.bare = "" if self.hides else text.replace("'", "").replace('"', "").replace("\\", "")
+
+    def may_contain(self, literals: list[str]) -> bool:
+        """Whether any literal may occur."""
+        return self.hides or any(literal in self.bare for literal in literals)
+
+
+def receive(fd: int = 0) -> Payload:
+    """Read one document from ``fd``: until it is complete, end of file, 2 s of silence, 5 s in all, or 64 MiB.
+
+    The client may keep stdin open for ever, so whenever nothing more is waiting and the last byte may be the last
+    of a document, it is tried: a document that parses is complete. Tries that fail are bounded by the bytes they
+    cost, so that a stream in small pieces stays linear.
     """
-    depth = _Depth()
+    buffer = bytearray()
     poll = select.poll()
     poll.register(fd, select.POLLIN)
     end = time.monotonic() + TOTAL_S
+    wasted = 0
     while True:
         left = end - time.monotonic()
-        wait = 0.0 if depth.closed else min(IDLE_S, left)
-        if left <= 0 and not depth.closed:
-            return _cut(depth.buffer, f"it was not complete within {TOTAL_S:g} s")
-        if not poll.poll(max(0, int(wait * 1000))):
-            if depth.closed:
-                return bytes(depth.buffer), ""
-            return _cut(depth.buffer, f"nothing more came for {IDLE_S:g} s")
+        ends = buffer[-_TAIL:].rstrip(_BLANK).endswith(b"}")
+        if ends and wasted + len(buffer) <= _FREE_TRIES + 4 * len(buffer) and not poll.poll(0):
+            tried = Payload(bytes(buffer))
+            if not tried.problem:
+                return tried
+            wasted += len(buffer)
+        if left <= 0:
+            return Payload(bytes(buffer), f"it was not complete within {TOTAL_S:g} s")
+        if not poll.poll(max(0, int(min(IDLE_S, left) * 1000))):
+            return Payload(bytes(buffer), f"nothing more came for {IDLE_S:g} s")
         try:
             chunk = posix.read(fd, 1 << 20)
         except BlockingIOError:
             continue
         except OSError:
-            return bytes(depth.buffer), "" if depth.buffer.strip(_BLANK) else EMPTY
+            return Payload(bytes(buffer))
         if not chunk:
-            return bytes(depth.buffer), ""
-        depth.feed(chunk)
-        if len(depth.buffer) > MAX_BYTES:
-            return bytes(depth.buffer), f"the payload is over {MAX_BYTES >> 20} MiB"
-
-
-def _cut(buffer: bytearray, why: str) -> tuple[bytes, str]:
-    return bytes(buffer), f"the payload was cut: {why}" if buffer.strip(_BLANK) else EMPTY
-
-
-class _Depth:
-    """Counts braces and brackets outside strings as bytes arrive; ``closed`` once they are balanced again."""
-
-    __slots__ = ("at", "buffer", "closed", "depth", "in_string", "start")
-
-    def __init__(self) -> None:
-        self.buffer = bytearray()
-        self.at = 0
-        self.depth = 0
-        self.in_string = False
-        self.start = 0
-        self.closed = False
-
-    def feed(self, chunk: bytes) -> None:
-        buffer = self.buffer
+            return Payload(bytes(buffer))
         buffer += chunk
-        at = self.at
-        while at < len(buffer):
-            quote = buffer.find(b'"', at)
-            if self.in_string:
-                if quote < 0:
-                    break
-                at = quote + 1
-                slash = quote - 1
-                while slash >= self.start and buffer[slash] == 0x5C:
-                    slash -= 1
-                self.in_string = (quote - slash) % 2 == 0
-                continue
-            piece = buffer[at : len(buffer) if quote < 0 else quote]
-            self.depth += piece.count(b"{") + piece.count(b"[") - piece.count(b"}") - piece.count(b"]")
-            opened = b"{" in piece or b"[" in piece or b"}" in piece or b"]" in piece
-            if opened:
-                self.closed = self.depth <= 0
-            if quote < 0:
-                at = len(buffer)
-            else:
-                at = self.start = quote + 1
-                self.in_string = True
-                self.closed = False
-        self.at = max(at, self.start) if not self.in_string else at
-
-
-def may_contain(text: str, literals: list[str]) -> bool:
-    """Whether any literal may occur in this raw JSON text, quotes and backslashes taken out as a shell does.
-
-    Anything that can spell a letter another way (``\\u00XX``, ``\\/``, ``$'…'``, a backslash before a line
-    end) makes the answer yes: a prefilter may only skip what the module would also have allowed.
-    """
-    if "\\u00" in text or "\\/" in text or "$'" in text or "\\\\\\n" in text or "\\\\\\r" in text:
-        return True
-    if any(literal in text for literal in literals):
-        return True
-    if "'" not in text and "\\" not in text and text.count('"') <= 2:
-        return False
-    bare = text.replace("'", "").replace('"', "").replace("\\", "")
-    return any(literal in bare for literal in literals)
+        if len(buffer) > MAX_BYTES:
+            return Payload(bytes(buffer))

@@ -14,6 +14,8 @@ from overdeck.dispatch import jsontext
 
 HEADER = "overdeck-plan 1"
 CLASSES = ("gate", "adviser", "observer", "rewriter")
+DEFAULT_TOTAL_MS = 8000
+NATIVE_FIELDS = ("event", "tool", "session", "sub", "in")
 
 
 class PlanError(Exception):
@@ -33,6 +35,7 @@ class Module:
         "literals_in_payload",
         "main_only",
         "matcher",
+        "native",
         "timeout_ms",
         "tools",
     )
@@ -63,6 +66,7 @@ class Module:
         self.folder = folder
         self.timeout_ms = timeout_ms
         self.config = config or {}
+        self.native: Native | None = None
 
     def asked(self, tool: str | None) -> bool | None:
         """Whether a call of ``tool`` asks this module; None means the regex matcher has to decide.
@@ -72,6 +76,17 @@ class Module:
         if tool is None or "*" in self.tools or tool in self.tools:
             return True
         return None if "?" in self.tools else False
+
+
+class Native:
+    """What the front itself logs for an observer: no Python is started. ``fields`` are in NATIVE_FIELDS."""
+
+    __slots__ = ("fields", "max_bytes", "path")
+
+    def __init__(self, fields: list[str], max_bytes: int, path: str) -> None:
+        self.fields = fields
+        self.max_bytes = max_bytes
+        self.path = path
 
 
 class Plan:
@@ -94,7 +109,7 @@ class Plan:
     def __init__(self) -> None:
         self.client = self.event = self.python = self.entry = self.state = self.fires = self.calls = ""
         self.crc = ""
-        self.total_deadline_ms = 8000
+        self.total_deadline_ms = DEFAULT_TOTAL_MS
         self.sources: list[tuple[int, int, int, str]] = []
         self.modules: list[Module] = []
 
@@ -102,9 +117,9 @@ class Plan:
         """The plan as bytes, with its crc; raises PlanError where a name or path would break a line."""
         lines = [HEADER]
         for key in ("client", "event", "python", "entry", "state", "fires", "calls"):
-            lines.append(f"{key} {_one_line(getattr(self, key))}")
+            lines.append(f"{key} {one_line(getattr(self, key))}")
         lines.append(f"total-deadline-ms {self.total_deadline_ms}")
-        lines += [f"source {mtime} {size} {inode} {_one_line(path)}" for mtime, size, inode, path in self.sources]
+        lines += [f"source {mtime} {size} {inode} {one_line(path)}" for mtime, size, inode, path in self.sources]
         for m in self.modules:
             flags = [
                 name
@@ -117,15 +132,17 @@ class Plan:
             ]
             lines.append(f"module {m.id} {m.cls} {','.join(flags) or '-'} tools={'|'.join(m.tools)}")
             lines += [f"literal {m.id} {word}" for word in m.literals]
+            if m.native is not None:
+                where = f"{m.native.max_bytes} {one_line(m.native.path)}"
+                lines.append(f"native {m.id} {','.join(m.native.fields) or '-'} {where}")
             meta = {
-                "dir": _one_line(m.folder),
+                "dir": one_line(m.folder),
                 "matcher": m.matcher,
                 "timeout_ms": m.timeout_ms,
                 "config": m.config,
             }
             lines.append(f"meta {m.id} {jsontext.dumps(meta)}")
-        body = "".join(line + "\n" for line in lines).encode()
-        return body + f"crc {binascii.crc32(body):08x}\n".encode()
+        return sealed(lines)
 
     def stale(self) -> str:
         """The first source that is not as it was when the plan was made; empty when the plan is fresh."""
@@ -137,20 +154,12 @@ class Plan:
 
 def parse(raw: bytes) -> Plan:
     """Read a plan's bytes; raises PlanError, and says why, on anything but a whole plan of this version."""
-    end = raw.rfind(b"crc ")
-    if end <= 0 or raw[end - 1 : end] != b"\n":
-        raise PlanError("it is cut short: no crc line")
-    crc = f"{binascii.crc32(raw[:end]):08x}"
-    if raw[end:] != f"crc {crc}\n".encode():
-        raise PlanError("its crc does not fit its bytes")
-    lines = raw[:end].decode("utf-8").splitlines()
-    if not lines or lines[0] != HEADER:
-        raise PlanError(f"it is from another version: {lines[0][:40] if lines else ''!r}")
+    lines, crc = unsealed(raw, HEADER)
     plan = Plan()
     plan.crc = crc
     by_id: dict[str, Module] = {}
     try:
-        for line in lines[1:]:
+        for line in lines:
             key, _, rest = line.partition(" ")
             if key == "source":
                 mtime, size, inode, path = rest.split(" ", 3)
@@ -178,13 +187,36 @@ def parse(raw: bytes) -> Plan:
                 plan.total_deadline_ms = int(rest)
             elif key in ("client", "event", "python", "entry", "state", "fires", "calls"):
                 setattr(plan, key, rest)
-            elif key != "native":
+            elif key == "native":
+                id, fields, size, path = rest.split(" ", 3)
+                by_id[id].native = Native([f for f in fields.split(",") if f != "-"], int(size), path)
+            else:
                 raise PlanError(f"line not understood: {line[:80]!r}")
     except (ValueError, KeyError, TypeError) as error:
         raise PlanError(f"a line is broken: {error}") from None
     if not (plan.client and plan.event and plan.fires and plan.calls and plan.state):
         raise PlanError("it names no client, event, state or logs")
     return plan
+
+
+def sealed(lines: list[str]) -> bytes:
+    """Lines and the crc line that seals them."""
+    body = "".join(line + "\n" for line in lines).encode()
+    return body + f"crc {binascii.crc32(body):08x}\n".encode()
+
+
+def unsealed(raw: bytes, header: str) -> tuple[list[str], str]:
+    """(the lines behind the header, the crc); raises PlanError for anything not whole and of this version."""
+    end = raw.rfind(b"crc ")
+    if end <= 0 or raw[end - 1 : end] != b"\n":
+        raise PlanError("it is cut short: no crc line")
+    crc = f"{binascii.crc32(raw[:end]):08x}"
+    if raw[end:] != f"crc {crc}\n".encode():
+        raise PlanError("its crc does not fit its bytes")
+    lines = raw[:end].decode("utf-8").split("\n")[:-1]
+    if not lines or lines[0] != header:
+        raise PlanError(f"it is from another version: {lines[0][:40] if lines else ''!r}")
+    return lines[1:], crc
 
 
 def stamp(path: str) -> tuple[int, int, int]:
@@ -238,7 +270,8 @@ def slurp(fd: int) -> bytes:
     return b"".join(parts)
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """``text``, if it can stand in a line of a plan; raises PlanError."""
     if "\n" in text or "\r" in text:
         raise PlanError(f"a path with a line break cannot be in a plan: {text!r}")
     return text

@@ -45,6 +45,18 @@ def call(path: str, line: dict[str, Any]) -> None:
         return
 
 
+def journal(path: str, max_bytes: int, line: dict[str, Any]) -> None:
+    """One line of a native observer; a file over ``max_bytes`` is rolled once, by rename."""
+    try:
+        if posix.stat(path).st_size > max_bytes:
+            posix.rename(path, path + ".1")
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return
+    append(path, dumps({"ts": now(), **line}) + "\n")
+
+
 def error(state: str, module: str, event: str, cause: str, trace: str = "") -> None:
     """Keep why a module (or "overdeck" itself) failed: errors/<module>.jsonl, owner only, bounded by one roll."""
     folder = f"{state}/errors"

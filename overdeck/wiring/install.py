@@ -2,6 +2,7 @@
 
 import difflib
 import fcntl
+import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from overdeck.authoring.fleet import front_argv, load_fleet, matchers, write_plans
 from overdeck.dispatch.manifest import Recipe
+from overdeck.dispatch.payload import TOTAL_S as STDIN_TOTAL_S
 from overdeck.errors import ExitCode, OverdeckError, usage
 from overdeck.files import back_up, write_atomically
 from overdeck.paths import Places
@@ -20,9 +22,9 @@ from overdeck.wiring.receipt import Receipt, drop_receipt, owned, read_receipt, 
 from overdeck.wiring.settings import Settings, parse_settings
 from overdeck.wiring.sources import user_settings
 
-STDIN_BOUND_S = 5
-"""How long the front may wait for the payload before its deadlines begin (DESIGN.md, step 2)."""
-MARGIN_S = 2
+MARGIN_S = 4
+"""Beyond stdin's bound and the modules' total deadline: Python's start, and the front's patience with it (1.5 s
+and twice 0.4 s in launcher.c). A hook that the client kills is a silent pass, so the front must be done first."""
 
 LOCK_WAIT_S = 10.0
 ATTEMPTS = 5
@@ -63,7 +65,7 @@ class Outcome:
 
 def timeout_s(recipe: Recipe) -> int:
     """The timeout an entry asks for: above everything the front may take, or the client kills a gate's answer."""
-    return STDIN_BOUND_S + -(-recipe.total_deadline_ms // 1000) + MARGIN_S
+    return math.ceil(STDIN_TOTAL_S) + -(-recipe.total_deadline_ms // 1000) + MARGIN_S
 
 
 def wanted_groups(recipe: Recipe, union: Mapping[str, str]) -> dict[str, Group]:

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -56,8 +55,9 @@ class Reply:
 class Front:
     """One user's modules and plans below ``root``, and the front that reads them."""
 
-    def __init__(self, root: Path, *, total_deadline_ms: int = 8000) -> None:
+    def __init__(self, root: Path, *, total_deadline_ms: int = 8000, native: Path | None = None) -> None:
         self.root = root
+        self.native = native
         self.modules = root / "modules"
         self.user = root / "user-modules"
         self.state = root / "state"
@@ -87,8 +87,7 @@ class Front:
         folder.mkdir(exist_ok=True)
         lines = "\n".join("    " + line for line in body.splitlines())
         (folder / "module.py").write_text(
-            "from overdeck.dispatch.module import *\n"
-            f"def evaluate(call):\n{lines}\n"
+            f"from overdeck.dispatch.module import *\ndef evaluate(call):\n{lines}\n"
         )
         chosen = events or {"PreToolUse": "Bash"}
         table = "\n".join(f'{event} = "{matcher}"' for event, matcher in chosen.items())
@@ -105,7 +104,9 @@ class Front:
             manifests.write_plan(self.recipe, manifests.compile_plan(self.recipe, fleet, event))
 
     def argv(self, event: str) -> list[str]:
-        return [self.recipe.python, "-I", "-S", self.recipe.entry, event, "--plan", self.recipe.plans]
+        """The Python twin, or the native front where the test was given one."""
+        front = [str(self.native)] if self.native else [self.recipe.python, "-I", "-S", self.recipe.entry]
+        return [*front, event, "--plan", self.recipe.plans]
 
     def call(
         self, payload: dict[str, Any] | bytes, event: str = "", *, env: dict[str, str] | None = None, **run: Any
@@ -147,5 +148,9 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
 
 
-def python() -> str:
-    return sys.executable
+def compiled(folder: Path, *flags: str, compiler: str = "cc") -> Path:
+    """The native front, built here from the tree's launcher.c."""
+    front = folder / "overdeck-hook"
+    source = entry_path().parent / "launcher.c"
+    subprocess.run([compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", *flags, "-o", front, source], check=True)
+    return front

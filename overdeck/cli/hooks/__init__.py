@@ -1,6 +1,7 @@
 """``overdeck hooks``: the modules of this user."""
 
 from overdeck.cli.doors import door
+from overdeck.cli.hooks.errors import errors
 from overdeck.cli.hooks.list import list_modules
 from overdeck.cli.hooks.new import new
 from overdeck.cli.hooks.run import run
@@ -12,4 +13,5 @@ app.command("list")(list_modules)
 app.command("show")(show)
 app.command("test")(test)
 app.command("run")(run)
+app.command("errors")(errors)
 app.command("new")(new)

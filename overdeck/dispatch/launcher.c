@@ -1,0 +1,1506 @@
+/* The native front: one hook call, from stdin to one JSON document or nothing.
+ *
+ *     overdeck-hook EVENT --plan DIR [--by-overdeck]
+ *
+ * Reads the payload, routes it by the plan of its event, and in the usual case (no module can act) writes one
+ * calls line and exits without starting anything. Otherwise it starts Python on the same payload (dispatch/
+ * front.py, which routes again and is the reference), waits for it, and answers in the gates' names should Python
+ * die or be late. Whatever this file cannot decide for certain it leaves to Python: an accelerator and a guardian,
+ * never a second opinion. Always exits 0: every other code means something else to each client.
+ *
+ * C11 and POSIX; Linux extras (memfd) have portable stand-ins. No allocation but mmap, no locale, nothing of stdio but rename.
+ */
+#ifdef __linux__
+#define _GNU_SOURCE
+#else
+#define _POSIX_C_SOURCE 200809L
+#define _DARWIN_C_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#ifndef OVERDECK_SOURCE_HASH
+#define OVERDECK_SOURCE_HASH "unknown"
+#endif
+#ifdef __APPLE__
+#define MTIME(st) ((st).st_mtimespec)
+#define MAP_ANONYMOUS MAP_ANON
+#ifndef MAP_NORESERVE
+#define MAP_NORESERVE 0
+#endif
+#else
+#define MTIME(st) ((st).st_mtim)
+#endif
+
+enum {
+    IDLE_MS = 2000,                 /* nothing more came */
+    TOTAL_MS = 5000,                /* the document was not complete */
+    MAX_PAYLOAD = 64 << 20,
+    FIRST_READ = 64 << 10,
+    MAX_MODULES = 512,
+    MAX_LITERALS = 8192,
+    MAX_LITERAL = 64,
+    MAX_PLAN = 8 << 20,
+    MAX_DEPTH = 500,                /* deeper documents are Python's to judge */
+    MAX_ANSWER = 1 << 20,
+    MAX_NAME = 200,                 /* bytes of a tool or session that go into a log line */
+    PYTHON_MARGIN_MS = 1500,        /* start and merge, beyond the modules' own total deadline */
+    GRACE_MS = 400,                 /* after SIGTERM Python still answers for its gates */
+    CODE_NAMES = 16 << 10,
+};
+
+typedef struct {
+    const char *at;
+    size_t len;
+} Text;
+
+#define T(literal) ((Text){literal, sizeof(literal) - 1})
+
+/* ---- one call ------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    Text id, tools;
+    int gate, main_only, payload_literals;
+    int literals;                   /* how many it has; 0 = always run */
+    int asked, may_act;
+} Module;
+
+typedef struct {
+    Text word;
+    int module;
+} Literal;
+
+typedef struct {
+    int module;
+    Text fields, path;
+    uint64_t max_bytes;
+} Native;
+
+typedef struct {
+    Text python, entry, fires, calls, state, client, crc;
+    uint64_t total_deadline_ms;
+    int stale;
+} Plan;
+
+static Plan plan;
+static Module modules[MAX_MODULES];
+static Literal literals[MAX_LITERALS];
+static Native natives[MAX_MODULES];
+static int module_count, literal_count, native_count;
+
+static Text event;
+static char plan_path[4096], plan_folder[4096];
+static struct timespec started;
+static volatile sig_atomic_t told_to_stop;
+
+/* ---- small things -------------------------------------------------------------------------------------------- */
+
+static int same(Text a, Text b)
+{
+    return a.len == b.len && !memcmp(a.at, b.at, a.len);
+}
+
+static uint64_t ms_since(struct timespec from)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)(now.tv_sec - from.tv_sec) * 1000 + (uint64_t)(now.tv_nsec / 1000000) -
+           (uint64_t)(from.tv_nsec / 1000000);
+}
+
+static uint64_t us_since(struct timespec from)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)((now.tv_sec - from.tv_sec) * 1000000 + (now.tv_nsec - from.tv_nsec) / 1000);
+}
+
+/* A line being written: what does not fit is dropped, and `full` says so. */
+typedef struct {
+    char *at;
+    size_t len, room;
+    int full;
+} Line;
+
+static void put(Line *line, Text text)
+{
+    if (text.len > line->room - line->len) {
+        line->full = 1;
+        return;
+    }
+    memcpy(line->at + line->len, text.at, text.len);
+    line->len += text.len;
+}
+
+static void put_number(Line *line, uint64_t number, int width)
+{
+    char digits[20];
+    int n = 0;
+    do
+        digits[sizeof digits - 1 - (size_t)n++] = (char)('0' + number % 10);
+    while ((number /= 10) || n < width);
+    put(line, (Text){digits + sizeof digits - n, (size_t)n});
+}
+
+/* Text of ours (ids, causes, paths) as the inside of a JSON string. */
+static void put_escaped(Line *line, Text text)
+{
+    static const char hex[] = "0123456789abcdef";
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        if (c < 0x20 || c == '"' || c == '\\' || c >= 0x7f) {
+            char code[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+            put(line, (Text){code, 6});
+        } else {
+            put(line, (Text){text.at + i, 1});
+        }
+    }
+}
+
+/* UTC with milliseconds, from the civil-from-days algorithm (Hinnant): gmtime_r would pull in locale and zones. */
+static void put_time(Line *line)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t days = now.tv_sec / 86400, rest = now.tv_sec % 86400;
+    if (rest < 0)
+        rest += 86400, days--;
+    days += 719468;
+    int64_t era = (days >= 0 ? days : days - 146096) / 146097;
+    int64_t doe = days - era * 146097;
+    int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+    int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100), mp = (5 * doy + 2) / 153;
+    int64_t month = mp < 10 ? mp + 3 : mp - 9, year = yoe + era * 400 + (month <= 2);
+    put_number(line, (uint64_t)year, 4);
+    put(line, T("-")), put_number(line, (uint64_t)month, 2);
+    put(line, T("-")), put_number(line, (uint64_t)(doy - (153 * mp + 2) / 5 + 1), 2);
+    put(line, T("T")), put_number(line, (uint64_t)(rest / 3600), 2);
+    put(line, T(":")), put_number(line, (uint64_t)(rest / 60 % 60), 2);
+    put(line, T(":")), put_number(line, (uint64_t)(rest % 60), 2);
+    put(line, T(".")), put_number(line, (uint64_t)(now.tv_nsec / 1000000), 3);
+    put(line, T("Z"));
+}
+
+/* One write() on O_APPEND; a full disk or a read-only folder loses the line, never the verdict. */
+static void append(Text path, const Line *line)
+{
+    char name[4096];
+    if (!path.len || path.len >= sizeof name || line->full)
+        return;
+    memcpy(name, path.at, path.len);
+    name[path.len] = 0;
+    int fd = open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return;
+    ssize_t written = write(fd, line->at, line->len);
+    (void)written;
+    close(fd);
+}
+
+static size_t say(const char *text, size_t len)
+{
+    size_t done = 0;
+    while (done < len) {
+        ssize_t n = write(1, text + done, len - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;                  /* the client is gone: not an error */
+        done += (size_t)n;
+    }
+    return done;
+}
+
+/* ---- the plan ------------------------------------------------------------------------------------------------ */
+
+static uint32_t crc_table[8][256];
+
+/* CRC-32 as zlib computes it, eight bytes a step: a plan of 200 modules is checked in 40 us. */
+static uint32_t crc32_of(const uint8_t *p, size_t len)
+{
+    for (uint32_t i = 0; i < 256; i++) {
+        uint32_t c = i;
+        for (int k = 0; k < 8; k++)
+            c = c >> 1 ^ (c & 1 ? 0xedb88320u : 0);
+        crc_table[0][i] = c;
+    }
+    for (int k = 1; k < 8; k++)
+        for (int i = 0; i < 256; i++)
+            crc_table[k][i] = crc_table[k - 1][i] >> 8 ^ crc_table[0][crc_table[k - 1][i] & 255];
+    uint32_t c = 0xffffffffu;
+    for (; len >= 8; p += 8, len -= 8) {
+        uint32_t a = c ^ ((uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24);
+        c = crc_table[7][a & 255] ^ crc_table[6][a >> 8 & 255] ^ crc_table[5][a >> 16 & 255] ^ crc_table[4][a >> 24] ^
+            crc_table[3][p[4]] ^ crc_table[2][p[5]] ^ crc_table[1][p[6]] ^ crc_table[0][p[7]];
+    }
+    for (; len; p++, len--)
+        c = c >> 8 ^ crc_table[0][(c ^ *p) & 255];
+    return ~c;
+}
+
+/* Owned by the user or root, not writable by others (a private group of the user's own counts as the user). */
+static int trusted(const struct stat *st)
+{
+    uid_t uid = geteuid();
+    if (st->st_uid != 0 && st->st_uid != uid)
+        return 0;
+    if (st->st_mode & 02)
+        return 0;
+    return !(st->st_mode & 020) || (st->st_gid == (gid_t)uid && st->st_gid == getegid());
+}
+
+static int number(Text text, uint64_t *out)
+{
+    uint64_t value = 0;
+    if (!text.len || text.len > 19)
+        return 0;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.at[i] < '0' || text.at[i] > '9')
+            return 0;
+        value = value * 10 + (uint64_t)(text.at[i] - '0');
+    }
+    *out = value;
+    return 1;
+}
+
+/* The next word of a line, and the line moved past it. */
+static Text word(Text *rest)
+{
+    Text found = *rest;
+    const char *blank = memchr(rest->at, ' ', rest->len);
+    if (blank) {
+        found.len = (size_t)(blank - rest->at);
+        rest->at = blank + 1, rest->len -= found.len + 1;
+    } else {
+        rest->at += rest->len, rest->len = 0;
+    }
+    return found;
+}
+
+static int has(Text list, Text name, char separator)
+{
+    while (list.len) {
+        const char *end = memchr(list.at, separator, list.len);
+        Text one = {list.at, end ? (size_t)(end - list.at) : list.len};
+        if (same(one, name))
+            return 1;
+        if (!end)
+            break;
+        list.at = end + 1, list.len -= one.len + 1;
+    }
+    return 0;
+}
+
+static int module_named(Text id)
+{
+    /* A module's lines follow its own, so the last one is almost always meant. */
+    for (int i = module_count - 1; i >= 0; i--)
+        if (same(modules[i].id, id))
+            return i;
+    return -1;
+}
+
+static int source_is_fresh(Text line)
+{
+    uint64_t mtime, size, inode, seen = 0;
+    char path[4096];
+    if (!number(word(&line), &mtime) || !number(word(&line), &size) || !number(word(&line), &inode) ||
+        line.len >= sizeof path)
+        return 0;
+    memcpy(path, line.at, line.len);
+    path[line.len] = 0;
+    struct stat st;
+    if (stat(path, &st))
+        return !mtime && !size && !inode;
+    seen = (uint64_t)MTIME(st).tv_sec * 1000000000u + (uint64_t)MTIME(st).tv_nsec;
+    return seen == mtime && (uint64_t)st.st_size == size && (uint64_t)st.st_ino == inode;
+}
+
+/* One line of a plan whose crc fits; 0 when it is not understood. */
+static int plan_line(Text line)
+{
+    Text key = word(&line);
+    if (same(key, T("source"))) {
+        if (!plan.stale && !source_is_fresh(line))
+            plan.stale = 1;
+    } else if (same(key, T("module"))) {
+        if (module_count == MAX_MODULES)
+            return 0;
+        Module *m = &modules[module_count++];
+        m->id = word(&line);
+        Text cls = word(&line), flags = word(&line);
+        m->gate = same(cls, T("gate"));
+        m->main_only = has(flags, T("main-only"), ',');
+        m->payload_literals = has(flags, T("payload-literals"), ',');
+        if (line.len < 6 || memcmp(line.at, "tools=", 6))
+            return 0;
+        m->tools = (Text){line.at + 6, line.len - 6};
+    } else if (same(key, T("literal"))) {
+        int of = module_named(word(&line));
+        if (of < 0 || literal_count == MAX_LITERALS || !line.len || line.len > MAX_LITERAL)
+            return 0;
+        literals[literal_count++] = (Literal){line, of};
+        modules[of].literals++;
+    } else if (same(key, T("native"))) {
+        Native *n = &natives[native_count];
+        if (native_count == MAX_MODULES || (n->module = module_named(word(&line))) < 0)
+            return 0;
+        n->fields = word(&line);
+        if (!number(word(&line), &n->max_bytes))
+            return 0;
+        n->path = line;
+        native_count++;
+    } else if (same(key, T("total-deadline-ms"))) {
+        return number(line, &plan.total_deadline_ms) && plan.total_deadline_ms <= 600000;
+    } else if (same(key, T("event"))) {
+        return same(line, event);
+    } else {
+        Text *into = same(key, T("python"))   ? &plan.python
+                     : same(key, T("entry"))  ? &plan.entry
+                     : same(key, T("fires"))  ? &plan.fires
+                     : same(key, T("calls"))  ? &plan.calls
+                     : same(key, T("state"))  ? &plan.state
+                     : same(key, T("client")) ? &plan.client
+                                              : NULL;
+        if (into)
+            *into = line;
+        else
+            return same(key, T("meta"));
+    }
+    return 1;
+}
+
+/* Check and parse bytes that end in "crc XXXXXXXX\n"; `each` sees every line between header and crc. */
+static int checked_lines(const char *bytes, size_t size, Text header, int (*each)(Text))
+{
+    if (size < header.len + 14 || memcmp(bytes, header.at, header.len) || bytes[header.len] != '\n')
+        return 0;
+    const char *end = bytes + size - 13;
+    if (memcmp(end, "crc ", 4) || end[12] != '\n' || end[-1] != '\n')
+        return 0;
+    static const char hex[] = "0123456789abcdef";
+    uint32_t crc = crc32_of((const uint8_t *)bytes, (size_t)(end - bytes));
+    for (int i = 0; i < 8; i++)
+        if (end[4 + i] != hex[crc >> (28 - 4 * i) & 15])
+            return 0;
+    plan.crc = (Text){end + 4, 8};
+    const char *at = bytes + header.len + 1;
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        if (!stop || !each((Text){at, (size_t)(stop - at)}))
+            return 0;
+        at = stop + 1;
+    }
+    return 1;
+}
+
+/* The bytes of a file of ours, mapped; NULL when it is missing, not ours, empty or too big. */
+static const char *map_own(const char *path, size_t *size)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    void *bytes = MAP_FAILED;
+    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && trusted(&st) && st.st_size > 0 && st.st_size <= MAX_PLAN)
+        bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    *size = bytes == MAP_FAILED ? 0 : (size_t)st.st_size;
+    return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+static int load_plan(void)
+{
+    size_t size;
+    const char *bytes = map_own(plan_path, &size);
+    if (bytes && checked_lines(bytes, size, T("overdeck-plan 1"), plan_line) && plan.python.len && plan.entry.len &&
+        plan.calls.len)
+        return 1;
+    module_count = literal_count = native_count = 0;
+    plan = (Plan){0};
+    return 0;
+}
+
+static int recipe_line(Text line)
+{
+    Text key = word(&line);
+    if (same(key, T("python")))
+        plan.python = line;
+    else if (same(key, T("entry")))
+        plan.entry = line;
+    return 1;
+}
+
+/* Without a plan, the recipe beside it still says which Python can make one. */
+static int load_recipe(void)
+{
+    char path[4096 + 8];
+    size_t folder = strlen(plan_folder), size;
+    memcpy(path, plan_folder, folder);
+    memcpy(path + folder, "/recipe", 8);
+    const char *bytes = map_own(path, &size);
+    return bytes && checked_lines(bytes, size, T("overdeck-recipe 1"), recipe_line) && plan.python.len &&
+           plan.entry.len;
+}
+
+/* ---- the payload: a resumable scan as strict as json.loads -------------------------------------------------------- */
+
+static uint8_t *payload;
+static size_t payload_len;
+
+enum { VALUE, FIRST_KEY, KEY, COLON, FIRST_ITEM, AFTER, IN_STRING, ESCAPED, UNICODE, IN_UTF8, SCALAR, DONE, BAD };
+enum { TOOL_NAME, TOOL_INPUT, AGENT_ID, EVENT_NAME, SESSION_ID, SOURCE, OTHER_KEY, KEYS };
+static const Text key_names[OTHER_KEY] = {
+    {"tool_name", 9}, {"tool_input", 10}, {"agent_id", 8}, {"hook_event_name", 15}, {"session_id", 10}, {"source", 6},
+};
+
+typedef struct {
+    size_t start, end;              /* a value's bytes in the payload, quotes included; end 0 = absent */
+} Span;
+
+static struct {
+    size_t at, token;               /* next byte to look at; where the current string or scalar began */
+    int state, depth, key, is_key, escaped_key, hex_left, utf8_left;
+    uint8_t utf8_low, utf8_high;
+    uint8_t nesting[MAX_DEPTH / 8 + 1];     /* one bit a level: object or array */
+    Span value[KEYS];
+} scan = {.state = VALUE, .key = OTHER_KEY};
+
+static int in_object(void)
+{
+    return scan.nesting[(scan.depth - 1) >> 3] >> ((scan.depth - 1) & 7) & 1;
+}
+
+/* true, false, null, a JSON number, or the constants Python accepts. */
+static int scalar_is_valid(const uint8_t *s, size_t len)
+{
+    static const Text words[] = {{"true", 4}, {"false", 5}, {"null", 4}, {"NaN", 3}, {"Infinity", 8}, {"-Infinity", 9}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (same(words[i], (Text){(const char *)s, len}))
+            return 1;
+    size_t i = 0;
+#define DIGITS(from)                                                                                                   \
+    size_t from = i;                                                                                                   \
+    while (i < len && s[i] >= '0' && s[i] <= '9')                                                                      \
+        i++;                                                                                                           \
+    if (i == from)                                                                                                     \
+        return 0;
+    if (i < len && s[i] == '-')
+        i++;
+    if (i < len && s[i] == '0') {
+        i++;
+    } else {
+        DIGITS(whole)
+        if (i - whole > 4000)
+            return 0;               /* Python refuses to convert integers this long: let it say so */
+    }
+    if (i < len && s[i] == '.') {
+        i++;
+        DIGITS(fraction)
+    }
+    if (i < len && (s[i] == 'e' || s[i] == 'E')) {
+        i++;
+        if (i < len && (s[i] == '+' || s[i] == '-'))
+            i++;
+        DIGITS(exponent)
+    }
+    return i == len;
+}
+
+static void value_ends(size_t end)
+{
+    if (scan.depth == 1)
+        scan.value[scan.key].end = end;
+}
+
+static void string_ends(size_t end)             /* end: past the closing quote */
+{
+    if (!scan.is_key) {
+        value_ends(end);
+        return;
+    }
+    if (scan.depth != 1)
+        return;
+    scan.key = OTHER_KEY;
+    Text name = {(const char *)payload + scan.token + 1, end - scan.token - 2};
+    for (int k = 0; k < OTHER_KEY; k++)
+        if (same(name, key_names[k]))
+            scan.key = k;
+    if (memchr(name.at, '\\', name.len))
+        scan.escaped_key = 1;
+}
+
+/* The first byte at or after p that a string cannot simply contain: quote, backslash, control, non-ASCII. */
+static size_t plain_until(size_t p, size_t end)
+{
+#ifdef __SSE2__
+    const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'), space = _mm_set1_epi8(0x20);
+    for (; p + 16 <= end; p += 16) {
+        __m128i v = _mm_loadu_si128((const void *)(payload + p));
+        /* signed compare: bytes from 0x80 on are negative, so "less than blank" finds them with the controls */
+        __m128i stop = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash)),
+                                    _mm_cmplt_epi8(v, space));
+        int found = _mm_movemask_epi8(stop);
+        if (found)
+            return p + (size_t)__builtin_ctz((unsigned)found);
+    }
+#endif
+    while (p < end && payload[p] != '"' && payload[p] != '\\' && payload[p] >= 0x20 && payload[p] < 0x80)
+        p++;
+    return p;
+}
+
+/* What may follow a first byte of UTF-8: how many bytes, and the range of the next one; 0 for none. */
+static int utf8_sequence(uint8_t c)
+{
+    scan.utf8_low = 0x80, scan.utf8_high = 0xbf;
+    if (c >= 0xc2 && c <= 0xdf)
+        return 1;
+    if (c >= 0xe0 && c <= 0xef) {
+        if (c == 0xe0)
+            scan.utf8_low = 0xa0;
+        if (c == 0xed)
+            scan.utf8_high = 0x9f;
+        return 2;
+    }
+    if (c >= 0xf0 && c <= 0xf4) {
+        if (c == 0xf0)
+            scan.utf8_low = 0x90;
+        if (c == 0xf4)
+            scan.utf8_high = 0x8f;
+        return 3;
+    }
+    return 0;
+}
+
+/* Inside a string from p on; returns where it stopped, with scan.state saying why. */
+static size_t scan_string(size_t p, size_t end)
+{
+    while (p < end) {
+        p = plain_until(p, end);
+        if (p == end)
+            return p;
+        uint8_t c = payload[p++];
+        if (c == '"') {
+            string_ends(p);
+            scan.state = scan.is_key ? COLON : AFTER;
+            return p;
+        }
+        if (c == '\\') {
+            if (p < end && (payload[p] == 'n' || payload[p] == '"' || payload[p] == '\\' || payload[p] == 't'))
+                p++;                /* the usual escapes, without a turn through the state machine */
+            else {
+                scan.state = ESCAPED;
+                return p;
+            }
+        } else if (c >= 0x80 && (scan.utf8_left = utf8_sequence(c))) {
+            scan.state = IN_UTF8;
+            return p;
+        } else {
+            scan.state = BAD;
+            return p;
+        }
+    }
+    return p;
+}
+
+static void opens(uint8_t c, size_t at)
+{
+    if (scan.depth == MAX_DEPTH) {
+        scan.state = BAD;
+        return;
+    }
+    if (scan.depth == 1)
+        scan.value[scan.key] = (Span){at, 0};
+    uint8_t bit = (uint8_t)(1 << (scan.depth & 7));
+    if (c == '{')
+        scan.nesting[scan.depth >> 3] |= bit;
+    else
+        scan.nesting[scan.depth >> 3] &= (uint8_t)~bit;
+    scan.depth++;
+    scan.state = c == '{' ? FIRST_KEY : FIRST_ITEM;
+}
+
+static void closes(size_t end)
+{
+    scan.depth--;
+    value_ends(end);
+    scan.state = scan.depth ? AFTER : DONE;
+}
+
+/* Scan what has arrived; may be called again with more. Accepts only what json.loads accepts. */
+static void scan_until(size_t end)
+{
+    size_t p = scan.at;
+    while (p < end && scan.state != BAD) {
+        if (scan.state == IN_STRING) {
+            p = scan_string(p, end);
+            continue;
+        }
+        uint8_t c = payload[p];
+        switch (scan.state) {
+        case ESCAPED:
+            p++;
+            if (c == 'u')
+                scan.state = UNICODE, scan.hex_left = 4;
+            else
+                scan.state = c && strchr("\"\\/bfnrt", c) ? IN_STRING : BAD;
+            continue;
+        case UNICODE:
+            p++;
+            if (!((c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'f')))
+                scan.state = BAD;
+            else if (!--scan.hex_left)
+                scan.state = IN_STRING;
+            continue;
+        case IN_UTF8:
+            p++;
+            if (c < scan.utf8_low || c > scan.utf8_high)
+                scan.state = BAD;
+            else if (!--scan.utf8_left)
+                scan.state = IN_STRING;
+            scan.utf8_low = 0x80, scan.utf8_high = 0xbf;
+            continue;
+        case SCALAR:
+            if (c != ',' && c != ']' && c != '}' && c != ' ' && c != '\n' && c != '\r' && c != '\t') {
+                p++;
+                continue;
+            }
+            if (!scalar_is_valid(payload + scan.token, p - scan.token)) {
+                scan.state = BAD;
+                continue;
+            }
+            value_ends(p);
+            scan.state = AFTER;
+        }
+        if (c == ' ' || c == '\n' || c == '\r' || c == '\t') {
+            p++;
+            continue;
+        }
+        size_t here = p++;
+        switch (scan.state) {
+        case FIRST_KEY:
+            if (c == '}') {
+                closes(p);
+                break;
+            } /* fallthrough */
+        case KEY:
+            scan.token = here, scan.is_key = 1;
+            scan.state = c == '"' ? IN_STRING : BAD;
+            break;
+        case COLON:
+            scan.state = c == ':' ? VALUE : BAD;
+            break;
+        case FIRST_ITEM:
+            if (c == ']') {
+                closes(p);
+                break;
+            } /* fallthrough */
+        case VALUE:
+            if (!scan.depth && c != '{') {
+                scan.state = BAD;
+            } else if (c == '{' || c == '[') {
+                opens(c, here);
+            } else {
+                if (scan.depth == 1)
+                    scan.value[scan.key] = (Span){here, 0};
+                scan.token = here, scan.is_key = 0;
+                scan.state = c == '"' ? IN_STRING : SCALAR;
+            }
+            break;
+        case AFTER:
+            if (c == ',')
+                scan.state = in_object() ? KEY : VALUE;
+            else if (c == (in_object() ? '}' : ']'))
+                closes(p);
+            else
+                scan.state = BAD;
+            break;
+        default:                    /* something behind the document */
+            scan.state = BAD;
+        }
+    }
+    scan.at = p;
+}
+
+/* Grow the payload's room. Past the first 64 KiB huge pages pay: the page faults cost more than the scan. */
+static int make_room(void)
+{
+    const size_t huge = 2 << 20, room = MAX_PAYLOAD + FIRST_READ + 16;
+    uint8_t *raw = mmap(NULL, room + 2 * huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (raw == MAP_FAILED)
+        return 0;
+    /* the byte after the first read stands on a huge page's edge */
+    uintptr_t edge = ((uintptr_t)raw + FIRST_READ + huge - 1) / huge * huge;
+    payload = (uint8_t *)(edge - FIRST_READ);
+#ifdef MADV_HUGEPAGE
+    madvise(payload + FIRST_READ, MAX_PAYLOAD, MADV_HUGEPAGE);
+#endif
+    return 1;
+}
+
+static int cut_short;               /* reading ended by one of our bounds, not by the client */
+
+/* Read one document: until it is complete, end of file, 2 s of silence, 5 s in all, or 64 MiB. 0 = not complete. */
+static int read_payload(void)
+{
+    int bom_checked = 0;
+    if (!make_room())
+        return 0;
+    for (;;) {
+        int left = TOTAL_MS - (int)ms_since(started), wait = left < IDLE_MS ? left : IDLE_MS;
+        struct pollfd ready = {0, POLLIN, 0};
+        if (scan.state == DONE)
+            wait = 0;
+        int n = poll(&ready, 1, wait < 0 ? 0 : wait);
+        if (n < 0 && errno == EINTR && !told_to_stop)
+            continue;
+        if (n <= 0) {
+            cut_short = scan.state != DONE;
+            return !cut_short;
+        }
+        if (payload_len > MAX_PAYLOAD)
+            return 0;
+        size_t room = payload_len < FIRST_READ ? FIRST_READ - payload_len : 256 << 10;
+        if (room > MAX_PAYLOAD + 1 - payload_len)
+            room = MAX_PAYLOAD + 1 - payload_len;
+        ssize_t got = read(0, payload + payload_len, room);
+        if (got < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (got <= 0)
+            return scan.state == DONE;
+        payload_len += (size_t)got;
+        if (!bom_checked) {
+            if (payload_len < 3)
+                continue;
+            bom_checked = 1;
+            if (!memcmp(payload, "\xef\xbb\xbf", 3))
+                scan.at = 3;
+        }
+        scan_until(payload_len);
+    }
+}
+
+/* A top-level value that is a plain string (no escapes): its inside. Empty and 0 for anything else. */
+static int plain_string(int key, Text *out)
+{
+    Span span = scan.value[key];
+    *out = (Text){"", 0};
+    if (span.end < span.start + 2 || payload[span.start] != '"')
+        return 0;
+    Text inside = {(const char *)payload + span.start + 1, span.end - span.start - 2};
+    if (memchr(inside.at, '\\', inside.len))
+        return 0;
+    *out = inside;
+    return 1;
+}
+
+/* ---- routing and prefilter --------------------------------------------------------------------------------------- */
+
+static int hides_words(const uint8_t *s, size_t len)
+{
+    /* \u00XX, \/, $' and a backslash before a line end can spell a letter another way: such text skips nothing */
+    for (const uint8_t *p = s, *end = s + len; p < end; p++) {
+        p = memchr(p, '\\', (size_t)(end - p));
+        if (!p)
+            break;
+        size_t left = (size_t)(end - p);
+        if (left >= 2 && p[1] == '/')
+            return 1;
+        if (left >= 4 && p[1] == 'u' && p[2] == '0' && p[3] == '0')
+            return 1;
+        if (left >= 4 && p[1] == '\\' && p[2] == '\\' && (p[3] == 'n' || p[3] == 'r'))
+            return 1;
+    }
+    for (const uint8_t *p = s, *end = s + len; p < end; p++) {
+        p = memchr(p, '$', (size_t)(end - p));
+        if (!p)
+            break;
+        if (p + 1 < end && p[1] == '\'')
+            return 1;
+    }
+    return 0;
+}
+
+static uint8_t *bare;
+static size_t bare_len;
+
+/* The text as a shell joins it: without ' " and \. A literal holds none of them, so it can only become visible. */
+static int strip(const uint8_t *s, size_t len)
+{
+    static uint8_t small[FIRST_READ];
+    bare = small;
+    if (len > sizeof small) {
+        bare = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (bare == MAP_FAILED)
+            return 0;
+#ifdef MADV_HUGEPAGE
+        madvise(bare, len, MADV_HUGEPAGE);
+#endif
+    }
+    size_t out = 0, i = 0;
+    while (i < len) {
+#ifdef __SSE2__
+        const __m128i single = _mm_set1_epi8('\''), twice = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
+        while (i + 16 <= len) {
+            __m128i v = _mm_loadu_si128((const void *)(s + i));
+            int found = _mm_movemask_epi8(
+                _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, single), _mm_cmpeq_epi8(v, twice)), _mm_cmpeq_epi8(v, slash)));
+            /* out never runs ahead of i, so 16 bytes fit; what is beyond the first hit is written over */
+            _mm_storeu_si128((void *)(bare + out), v);
+            size_t plain = found ? (size_t)__builtin_ctz((unsigned)found) : 16;
+            out += plain, i += plain;
+            if (found)
+                break;
+        }
+        if (i == len)
+            break;
+#endif
+        uint8_t c = s[i++];
+        if (c != '\'' && c != '"' && c != '\\')
+            bare[out++] = c;
+    }
+    bare_len = out;
+    return 1;
+}
+
+/* How common a byte is in code and prose, 0 = rare: the rarer the pair a search looks for, the fewer false stops. */
+static int common(uint8_t c)
+{
+    static const char order[] = "zqxjkvbwpygfmcudlhrsinoate ";
+    const char *at = c >= 'A' && c <= 'Z' ? strchr(order, c + 32) : c ? strchr(order, c) : NULL;
+    int rank = at ? (int)(at - order) + 4 : c >= '0' && c <= '9' ? 8 : 3;
+    return c >= 'A' && c <= 'Z' ? rank / 3 : rank;
+}
+
+typedef struct {
+    int literal, next;              /* next entry of the same slot, or -1 */
+    size_t offset;                  /* where in the literal the pair stands */
+} Pair;
+
+static Pair pairs[2 * MAX_LITERALS];
+static int slots[4096];
+static uint8_t seen_pair[65536 / 8];
+
+static unsigned pair_at(const uint8_t *p)
+{
+    return (unsigned)p[0] | (unsigned)p[1] << 8;
+}
+
+static unsigned slot_of(unsigned pair)
+{
+    return (pair * 40503u & 0xffff) >> 4;
+}
+
+static void found(int literal)
+{
+    modules[literals[literal].module].may_act = 1;
+}
+
+/* Long texts: look at every second byte for one of two neighbouring pairs of each literal (the rarest two). */
+static void search_long(const uint8_t *text, size_t len, const uint8_t *wanted)
+{
+    int n = 0;
+    memset(slots, 0xff, sizeof slots);
+    memset(seen_pair, 0, sizeof seen_pair);
+    for (int i = 0; i < literal_count; i++) {
+        Text w = literals[i].word;
+        if (!wanted[i])
+            continue;
+        if (w.len < 3) {
+            for (const uint8_t *p = text, *end = text + len; p < end && (p = memchr(p, w.at[0], (size_t)(end - p))); p++)
+                if ((size_t)(end - p) >= w.len && !memcmp(p, w.at, w.len)) {
+                    found(i);
+                    break;
+                }
+            continue;
+        }
+        size_t best = 0;
+        int cost = 1 << 30;
+        for (size_t o = 0; o + 3 <= w.len; o++) {
+            int a = common((uint8_t)w.at[o]), b = common((uint8_t)w.at[o + 1]), c = common((uint8_t)w.at[o + 2]);
+            if (a * b + b * c < cost)
+                cost = a * b + b * c, best = o;
+        }
+        for (size_t o = best; o < best + 2; o++) {
+            unsigned pair = pair_at((const uint8_t *)w.at + o);
+            seen_pair[pair >> 3] |= (uint8_t)(1 << (pair & 7));
+            pairs[n] = (Pair){i, slots[slot_of(pair)], o};
+            slots[slot_of(pair)] = n++;
+        }
+    }
+    for (size_t p = 0; p + 2 <= len; p += 2) {
+#define SEEN(at) (seen_pair[pair_at(at) >> 3] >> (pair_at(at) & 7))
+        /* eight looks at once: almost always none of them stops */
+        while (p + 16 <= len && !((SEEN(text + p) | SEEN(text + p + 2) | SEEN(text + p + 4) | SEEN(text + p + 6) |
+                                   SEEN(text + p + 8) | SEEN(text + p + 10) | SEEN(text + p + 12) | SEEN(text + p + 14)) & 1))
+            p += 16;
+        if (p + 2 > len || !(SEEN(text + p) & 1))
+            continue;
+        for (int e = slots[slot_of(pair_at(text + p))]; e >= 0; e = pairs[e].next) {
+            Text w = literals[pairs[e].literal].word;
+            size_t o = pairs[e].offset;
+            if (p >= o && p - o + w.len <= len && !memcmp(text + p - o, w.at, w.len))
+                found(pairs[e].literal);
+        }
+    }
+}
+
+static void search_short(const uint8_t *text, size_t len, const uint8_t *wanted)
+{
+    for (int i = 0; i < literal_count; i++) {
+        Text w = literals[i].word;
+        if (!wanted[i] || modules[literals[i].module].may_act)
+            continue;
+        for (const uint8_t *p = text, *end = text + len; p < end && (p = memchr(p, w.at[0], (size_t)(end - p))); p++)
+            if ((size_t)(end - p) >= w.len && !memcmp(p, w.at, w.len)) {
+                found(i);
+                break;
+            }
+    }
+}
+
+/* Let every asked module whose literal occurs in this text act; `whole` picks those that look at the payload. */
+static void prefilter(const uint8_t *text, size_t len, int whole)
+{
+    static uint8_t wanted[MAX_LITERALS];
+    int any = 0;
+    for (int i = 0; i < literal_count; i++) {
+        const Module *m = &modules[literals[i].module];
+        wanted[i] = m->asked && m->payload_literals == whole;
+        any |= wanted[i];
+    }
+    if (!any)
+        return;
+    if (hides_words(text, len) || !strip(text, len)) {
+        for (int i = 0; i < literal_count; i++)
+            if (wanted[i])
+                found(i);
+        return;
+    }
+    if (bare_len * (size_t)literal_count < 64 << 10)
+        search_short(bare, bare_len, wanted);
+    else
+        search_long(bare, bare_len, wanted);
+}
+
+/* Mark the modules that may act and return how many. A document that is not whole is for every gate to judge. */
+static int route(int whole_document)
+{
+    int survivors = 0, subagent = scan.value[AGENT_ID].end != 0;
+    Text subject;
+    int known = plain_string(same(event, T("SessionStart")) ? SOURCE : TOOL_NAME, &subject);
+    for (int i = 0; i < module_count; i++) {
+        Module *m = &modules[i];
+        if (!whole_document) {
+            m->may_act = m->gate;
+            continue;
+        }
+        /* "?" is a regex that Python has to hold against a tool nobody knew when the plan was made */
+        m->asked = (!known || has(m->tools, T("*"), '|') || has(m->tools, T("?"), '|') || has(m->tools, subject, '|')) &&
+                   !(m->main_only && subagent);
+        m->may_act = m->asked && !m->literals;
+    }
+    if (whole_document) {
+        Span input = scan.value[TOOL_INPUT];
+        prefilter(payload + input.start, input.end - input.start, 0);
+        prefilter(payload, payload_len, 1);
+    }
+    for (int i = 0; i < native_count; i++)
+        modules[natives[i].module].may_act = 0;
+    for (int i = 0; i < module_count; i++)
+        survivors += modules[i].may_act;
+    return survivors;
+}
+
+/* ---- records ------------------------------------------------------------------------------------------------------- */
+
+/* A value of the payload as a JSON string, if it is one without escapes and short; else the empty string. */
+static void put_name(Line *line, int key)
+{
+    Text name;
+    put(line, T("\""));
+    if (plain_string(key, &name) && name.len <= MAX_NAME)
+        put(line, name);
+    put(line, T("\""));
+}
+
+static void put_call(Line *line)
+{
+    put(line, T("\"client\":\"")), put(line, plan.client);
+    put(line, T("\",\"event\":\"")), put(line, event);
+    put(line, T("\",\"tool\":")), put_name(line, TOOL_NAME);
+    put(line, T(",\"session\":")), put_name(line, SESSION_ID);
+    put(line, scan.value[AGENT_ID].end ? T(",\"sub\":true") : T(",\"sub\":false"));
+    put(line, T(",\"in\":")), put_number(line, payload_len, 1);
+}
+
+/* The calls line; `rest` is what Python said of the modules it ran ("ran" and perhaps "err"). */
+static void record_call(size_t out, Text rest)
+{
+    static char room[512 << 10];
+    Line line = {room, 0, sizeof room, 0};
+    put(&line, T("{\"ts\":\"")), put_time(&line);
+    put(&line, T("\",\"v\":1,\"plan\":\"")), put(&line, plan.crc), put(&line, T("\","));
+    put_call(&line);
+    put(&line, T(",\"out\":")), put_number(&line, out, 1);
+    put(&line, T(",\"us\":")), put_number(&line, us_since(started), 1);
+    put(&line, T(",")), put(&line, rest), put(&line, T("}\n"));
+    append(plan.calls, &line);
+}
+
+/* Native observers: event, tool, session and sizes only; a full file is renamed once. */
+static void observe(void)
+{
+    for (int i = 0; i < native_count; i++) {
+        const Native *n = &natives[i];
+        char room[2048], path[4096], rolled[4096 + 2];
+        struct stat st;
+        Line line = {room, 0, sizeof room, 0};
+        if (!modules[n->module].asked || n->path.len >= sizeof path)
+            continue;
+        put(&line, T("{\"ts\":\"")), put_time(&line), put(&line, T("\""));
+        if (has(n->fields, T("event"), ','))
+            put(&line, T(",\"event\":\"")), put(&line, event), put(&line, T("\""));
+        if (has(n->fields, T("tool"), ','))
+            put(&line, T(",\"tool\":")), put_name(&line, TOOL_NAME);
+        if (has(n->fields, T("session"), ','))
+            put(&line, T(",\"session\":")), put_name(&line, SESSION_ID);
+        if (has(n->fields, T("sub"), ','))
+            put(&line, scan.value[AGENT_ID].end ? T(",\"sub\":true") : T(",\"sub\":false"));
+        if (has(n->fields, T("in"), ','))
+            put(&line, T(",\"in\":")), put_number(&line, payload_len, 1);
+        put(&line, T("}\n"));
+        memcpy(path, n->path.at, n->path.len);
+        path[n->path.len] = 0;
+        if (!stat(path, &st) && (uint64_t)st.st_size > n->max_bytes) {
+            memcpy(rolled, path, n->path.len);
+            memcpy(rolled + n->path.len, ".1", 3);
+            if (rename(path, rolled))
+                continue;
+        }
+        append(n->path, &line);
+    }
+}
+
+static void record_error(Text cause)
+{
+    char room[4096], path[4096];
+    Line line = {room, 0, sizeof room, 0}, name = {path, 0, sizeof path, 0};
+    put(&name, plan.state), put(&name, T("/errors/overdeck.jsonl"));
+    put(&line, T("{\"ts\":\"")), put_time(&line), put(&line, T("\",\"event\":\"")), put(&line, event);
+    put(&line, T("\",\"module\":\"overdeck\",\"cause\":\"")), put_escaped(&line, cause), put(&line, T("\",\"trace\":\"\"}\n"));
+    if (plan.state.len && !name.full)
+        append((Text){name.at, name.len}, &line);
+}
+
+/* ---- Python ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    char *at;
+    size_t len, room;
+} Buffer;
+
+static char answer_room[MAX_ANSWER + 1], control_room[256 << 10];
+
+/* A descriptor above the standard ones, closed on exec: stdin may have been closed by whoever started us. */
+static int high(int fd)
+{
+    if (fd < 0)
+        return fd;
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+    close(fd);
+    return moved;
+}
+
+static int write_all(int fd, const uint8_t *bytes, size_t len)
+{
+    while (len) {
+        ssize_t n = write(fd, bytes, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return 0;
+        bytes += n, len -= (size_t)n;
+    }
+    return 1;
+}
+
+/* The payload as a file of its own that nobody can change: Python reads it as its standard input. */
+static int payload_file(void)
+{
+#ifdef __linux__
+    int fd = high(memfd_create("payload", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+#else
+    char name[] = "/tmp/overdeck-XXXXXX";
+    int fd = high(mkstemp(name));
+    if (fd >= 0)
+        unlink(name);
+#endif
+    if (fd >= 0 && (!write_all(fd, payload, payload_len) || lseek(fd, 0, SEEK_SET))) {
+        close(fd);
+        return -1;
+    }
+#ifdef __linux__
+    if (fd >= 0)
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+#endif
+    return fd;
+}
+
+static int high_pipe(int ends[2])
+{
+    if (pipe(ends))
+        return 0;
+    ends[0] = high(ends[0]), ends[1] = high(ends[1]);
+    return ends[0] >= 0 && ends[1] >= 0;
+}
+
+/* The environment without what loads code into a program before its first line. */
+static char **harmless_environment(void)
+{
+    static char *kept[4096];
+    extern char **environ;
+    static const Text banned[] = {{"LD_", 3}, {"DYLD_", 5}, {"GLIBC_TUNABLES=", 15}, {"MALLOC_", 7}, {"PYTHON", 6}};
+    size_t n = 0;
+    for (char **e = environ; *e && n + 1 < sizeof kept / sizeof *kept; e++) {
+        int bad = 0;
+        for (size_t i = 0; i < sizeof banned / sizeof *banned; i++)
+            bad |= !strncmp(*e, banned[i].at, banned[i].len);
+        if (!bad)
+            kept[n++] = *e;
+    }
+    return kept;
+}
+
+static const char *as_string(Text text, char *room, size_t size)
+{
+    if (text.len >= size)
+        return NULL;
+    memcpy(room, text.at, text.len);
+    room[text.len] = 0;
+    return room;
+}
+
+/* Become Python, or fail. With pipes its answer and its word about itself go there; else to the client itself. */
+static void exec_python(int file, int out, int word_of, int observed, int cut)
+{
+    char python[4096], entry[4096], event_name[64], marker[32] = "--front=";
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (!as_string(plan.python, python, sizeof python) || !as_string(plan.entry, entry, sizeof entry) ||
+        !as_string(event, event_name, sizeof event_name) || dup2(file, 0) < 0)
+        return;
+    as_string(plan.crc.len ? plan.crc : T("-"), marker + 8, sizeof marker - 8);
+    char *argv[12] = {python, "-I", "-S", entry, event_name, "--plan", plan_folder};
+    int n = 7;
+    if (cut)
+        argv[n++] = "--cut";
+    if (observed)
+        argv[n++] = "--observed";
+    if (out >= 0) {
+        if (dup2(out, 1) < 0 || dup2(null, 2) < 0 || dup2(word_of, 3) < 0)
+            return;
+        argv[n++] = marker;
+    }
+    signal(SIGTERM, SIG_DFL);
+    execve(python, argv, harmless_environment());
+}
+
+/* Start the reference front on the payload. Where no process can be made, become it: better than no gate at all. */
+static pid_t start_python(int observed, int cut, int *answer, int *control)
+{
+    int file = payload_file(), out[2] = {-1, -1}, word_of[2] = {-1, -1};
+    if (file < 0)
+        return -1;
+    pid_t pid = high_pipe(out) && high_pipe(word_of) ? fork() : -1;
+    if (pid < 0)
+        exec_python(file, -1, -1, observed, cut);
+    else if (!pid) {
+        exec_python(file, out[1], word_of[1], observed, cut);
+        _exit(127);
+    }
+    close(file), close(out[1]), close(word_of[1]);
+    *answer = out[0], *control = word_of[0];
+    return pid;
+}
+
+/* Read some; 0 at the end of the pipe or when there is no more room. */
+static int drain(int fd, Buffer *into)
+{
+    if (into->len == into->room)
+        return 0;
+    ssize_t n = read(fd, into->at + into->len, into->room - into->len);
+    if (n < 0)
+        return errno == EINTR || errno == EAGAIN;
+    into->len += (size_t)n;
+    return n > 0;
+}
+
+/* Wait for both pipes to end. Past the deadline Python is told to stop, which it answers; then it is killed. */
+static void wait_for(pid_t pid, int answer, int control, Buffer *said, Buffer *word_of)
+{
+    struct timespec begun;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    uint64_t limit = (plan.total_deadline_ms ? plan.total_deadline_ms : 8000) + PYTHON_MARGIN_MS;
+    int stage = 0;
+    struct pollfd fds[2] = {{answer, POLLIN, 0}, {control, POLLIN, 0}};
+    while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+        uint64_t spent = ms_since(begun);
+        if (told_to_stop && !stage)
+            limit = spent;
+        if (spent >= limit) {
+            if (stage == 2)
+                break;
+            kill(pid, stage ? SIGKILL : SIGTERM);
+            limit = spent + GRACE_MS;
+            stage++;
+        }
+        int n = poll(fds, 2, (int)(limit - spent) + 1);
+        if (n < 0 && errno != EINTR)
+            break;
+        if (n <= 0)
+            continue;
+        if (fds[0].revents && !drain(answer, said))
+            fds[0].fd = -1;
+        if (fds[1].revents && !drain(control, word_of))
+            fds[1].fd = -1;
+    }
+    if (said->len == said->room || word_of->len == word_of->room || stage == 2)
+        kill(pid, SIGKILL);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+/* Whether bytes are one JSON object and nothing else. Ends the scan of the payload: its spans are gone. */
+static int is_one_object(const Buffer *text)
+{
+    memset(&scan, 0, sizeof scan);
+    scan.state = VALUE, scan.key = OTHER_KEY;
+    payload = (uint8_t *)text->at;
+    scan_until(text->len);
+    return scan.state == DONE;
+}
+
+/* Answer in the names of the gates that may have had to act: deny before a tool, block after one, else tell. */
+static size_t answer_for_gates(Text cause)
+{
+    char names_room[CODE_NAMES], room[CODE_NAMES + 4096];
+    Line names = {names_room, 0, sizeof names_room, 0}, line = {room, 0, sizeof room, 0};
+    for (int i = 0; i < module_count; i++)
+        if (modules[i].may_act && modules[i].gate) {
+            if (names.len)
+                put(&names, T(", "));
+            put_escaped(&names, modules[i].id);
+        }
+    int before = same(event, T("PreToolUse")), permission = same(event, T("PermissionRequest"));
+    int after = same(event, T("PostToolUse"));
+    if (!names.len || !(before || permission || after)) {
+        put(&line, T("{\"systemMessage\":\"overdeck: "));
+    } else if (before) {
+        put(&line, T("{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\","
+                     "\"permissionDecisionReason\":\""));
+    } else if (permission) {
+        put(&line, T("{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\",\"decision\":{\"behavior\":\"deny\","
+                     "\"message\":\""));
+    } else {
+        put(&line, T("{\"decision\":\"block\",\"reason\":\""));
+    }
+    if (names.len)
+        put(&line, T("[")), put(&line, (Text){names.at, names.len}), put(&line, T("] could not decide: "));
+    put_escaped(&line, cause), put(&line, T("; see: overdeck doctor\""));
+    if (names.len && (before || permission))
+        put(&line, permission ? T("}}") : T("}"));
+    put(&line, T("}\n"));
+    return say(line.at, line.len);
+}
+
+static Text last_line(const Buffer *word_of, Text prefix)
+{
+    /* Python's last word is one line, "done FRAGMENT" */
+    const char *at = word_of->at, *end = word_of->at + word_of->len;
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        if (!stop)
+            break;
+        if ((size_t)(stop - at) >= prefix.len && !memcmp(at, prefix.at, prefix.len))
+            return (Text){at, (size_t)(stop - at)};
+        at = stop + 1;
+    }
+    return (Text){"", 0};
+}
+
+static void ask_python(int observed, int cut)
+{
+    int answer = -1, control = -1;
+    Buffer said = {answer_room, 0, sizeof answer_room}, word_of = {control_room, 0, sizeof control_room};
+    pid_t pid = start_python(observed, cut, &answer, &control);
+    if (pid > 0)
+        wait_for(pid, answer, control, &said, &word_of);
+    Text hello = last_line(&word_of, T("hello")), done = last_line(&word_of, T("done"));
+    Span kept[KEYS];
+    uint8_t *document = payload;
+    memcpy(kept, scan.value, sizeof kept);
+    int good = done.len && (!said.len || is_one_object(&said));
+    memcpy(scan.value, kept, sizeof kept);
+    payload = document;
+    size_t out;
+    if (good) {
+        out = say(said.at, said.len);
+        if (done.len > 5)
+            record_call(out, (Text){done.at + 5, done.len - 5});
+        return;
+    }
+    Text cause = pid <= 0 || !hello.len ? T("Python did not start, so no gate ran")
+                 : done.len             ? T("Python answered something that is not one JSON object")
+                                        : T("Python died or was late under the modules");
+    if (pid <= 0 || !hello.len)
+        for (int i = 0; i < module_count; i++)
+            modules[i].may_act = 0;             /* nothing ran: the call passes, and the user is told */
+    out = answer_for_gates(cause);
+    record_error(cause);
+    char room[256];
+    Line rest = {room, 0, sizeof room, 0};
+    put(&rest, T("\"ran\":{},\"err\":\"")), put_escaped(&rest, cause), put(&rest, T("\""));
+    record_call(out, (Text){rest.at, rest.len});
+}
+
+/* ---- main -------------------------------------------------------------------------------------------------------------- */
+
+static void on_term(int signal_number)
+{
+    (void)signal_number;
+    told_to_stop = 1;
+}
+
+/* The state folder, from where the plans stand: <state>/plans/<client>. Empty for any other layout. */
+static Text state_folder(void)
+{
+    char *found = NULL;
+    for (char *at = plan_folder; (at = strstr(at, "/plans/")); at++)
+        found = at;
+    return found ? (Text){plan_folder, (size_t)(found - plan_folder)} : (Text){"", 0};
+}
+
+/* Whether this is a call of our own making: OVERDECK_INERT equals the token in a 0600 file of ours. */
+static int inert(void)
+{
+    const char *token = getenv("OVERDECK_INERT");
+    char path[4096 + 16];
+    Text state = state_folder();
+    if (!token || !*token || !state.len)
+        return 0;
+    memcpy(path, state.at, state.len);
+    memcpy(path + state.len, "/inert-token", 13);
+    struct stat st;
+    if (stat(path, &st) || st.st_uid != geteuid() || (st.st_mode & 077))
+        return 0;
+    size_t size;
+    const char *bytes = map_own(path, &size);
+    while (size && (bytes[size - 1] == '\n' || bytes[size - 1] == ' '))
+        size--;
+    return bytes && size && size == strlen(token) && !memcmp(bytes, token, size);
+}
+
+/* No plan, and no recipe to make one from: the call passes, the user is told, the call is counted. */
+static void unplanned(void)
+{
+    static char calls[4096 + 32];
+    static const char text[] = "{\"systemMessage\":\"overdeck: no gate ran, there is no plan and no recipe to make "
+                               "one; type: overdeck install\"}\n";
+    Line path = {calls, 0, sizeof calls, 0};
+    Text state = state_folder(), folder = {plan_folder, strlen(plan_folder)};
+    plan = (Plan){.state = state, .crc = {"", 0}};
+    if (state.len) {
+        put(&path, state), put(&path, T("/hook-calls.jsonl"));
+        plan.calls = (Text){path.at, path.len};
+        plan.client = (Text){state.at + state.len + 7, folder.len - state.len - 7};
+    }
+    size_t out = say(text, sizeof text - 1);
+    record_call(out, T("\"ran\":{},\"err\":\"there is no plan and no recipe to make one\""));
+}
+
+static int is_event_name(const char *s)
+{
+    size_t n = 0;
+    for (; s[n]; n++)
+        if (!((s[n] | 32) >= 'a' && (s[n] | 32) <= 'z'))
+            return 0;
+    return n && n < 64;
+}
+
+static int arguments(int argc, char **argv)
+{
+    const char *folder = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--plan") && i + 1 < argc)
+            folder = argv[++i];
+        else if (!event.len && is_event_name(argv[i]))
+            event = (Text){argv[i], strlen(argv[i])};
+    }
+    if (!event.len || !folder || folder[0] != '/')
+        return 0;
+    size_t len = strlen(folder);
+    while (len > 1 && folder[len - 1] == '/')
+        len--;
+    if (len + 80 > sizeof plan_path)
+        return 0;
+    memcpy(plan_folder, folder, len);
+    memcpy(plan_path, folder, len);
+    plan_path[len] = '/';
+    memcpy(plan_path + len + 1, event.at, event.len);
+    memcpy(plan_path + len + 1 + event.len, ".plan", 6);
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    clock_gettime(CLOCK_MONOTONIC, &started);
+    if (argc > 1 && !strcmp(argv[1], "--version")) {
+        static const char version[] = "overdeck-hook native " OVERDECK_SOURCE_HASH "\n";
+        say(version, sizeof version - 1);
+        return 0;
+    }
+    if (!arguments(argc, argv)) {
+        static const char text[] = "{\"systemMessage\":\"overdeck: the hook entry names no event or no --plan DIR: "
+                                   "overdeck install\"}\n";
+        say(text, sizeof text - 1);
+        return 0;
+    }
+    if (inert())
+        return 0;
+    struct sigaction stop = {.sa_handler = on_term};
+    sigaction(SIGTERM, &stop, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    int planned = load_plan(), startable = planned || load_recipe();
+    int complete = read_payload(), whole = complete && !scan.escaped_key;
+    if (!startable) {
+        unplanned();
+        return 0;
+    }
+    int survivors = planned ? route(whole) : 0;
+    Text named;
+    int as_told = plain_string(EVENT_NAME, &named) ? same(named, event) : !scan.value[EVENT_NAME].end;
+    int certain = whole && planned && !plan.stale && as_told;
+    if (certain)
+        observe();
+    if (certain && !survivors)
+        record_call(0, T("\"ran\":{}"));
+    else
+        ask_python(certain, cut_short);
+    return 0;
+}
