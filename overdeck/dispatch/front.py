@@ -38,6 +38,9 @@ KEPT_ENVIRONMENT = (
 )
 """What modules see of the client's environment, with LC_*; the client's keys and tokens stay out."""
 
+MAX_NAME = 200
+"""Bytes; a longer tool or session name is left out of the logs."""
+
 MAX_KEEP_GOING = 5
 """Stop blocks in a row for one session; only Claude caps them itself, at 8 (measured)."""
 
@@ -124,12 +127,11 @@ def _answer(front: _Front) -> None:
     if front.cut and call.problem and call.problem != payload.EMPTY:
         call.problem = f"the payload was cut: {front.cut}"
     top = call.top
-    tool = top.get("tool_name")
     front.line = {
         "client": "",
         "event": event,
-        "tool": tool if isinstance(tool, str) else "",
-        "session": str(top.get("session_id", ""))[:200],
+        "tool": _name(top.get(clients.subject_key(event) or "tool_name")),
+        "session": _name(top.get("session_id")),
         "sub": "agent_id" in top,
         "in": call.size,
     }
@@ -178,6 +180,11 @@ def _answer(front: _Front) -> None:
     if event in ("Stop", "SubagentStop") and (merged.keep_going or merged.decision == "deny"):
         _bound_keep_going(front, plan, top, merged)
     _close(front, clients.envelope(event, merged), outcomes)
+
+
+def _name(value: object) -> str:
+    """A tool or session as a log line may hold it: short, and the same for the native front."""
+    return value if isinstance(value, str) and len(value.encode("utf-8", "replace")) <= MAX_NAME else ""
 
 
 def _asked(m: Module, event: str, top: dict[str, Any]) -> bool:

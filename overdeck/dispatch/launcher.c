@@ -999,12 +999,18 @@ static void prefilter(const uint8_t *text, size_t len, int whole)
         search_long(bare, bare_len, wanted);
 }
 
+/* What the event's matchers are held against, and what a log line calls its tool. */
+static int subject_key(void)
+{
+    return same(event, T("SessionStart")) ? SOURCE : TOOL_NAME;
+}
+
 /* Mark the modules that may act and return how many. A document that is not whole is for every gate to judge. */
 static int route(int whole_document)
 {
     int survivors = 0, subagent = scan.value[AGENT_ID].end != 0;
     Text subject;
-    int known = plain_string(same(event, T("SessionStart")) ? SOURCE : TOOL_NAME, &subject);
+    int known = plain_string(subject_key(), &subject);
     for (int i = 0; i < module_count; i++) {
         Module *m = &modules[i];
         if (!whole_document) {
@@ -1044,7 +1050,7 @@ static void put_call(Line *line)
 {
     put(line, T("\"client\":\"")), put(line, plan.client);
     put(line, T("\",\"event\":\"")), put(line, event);
-    put(line, T("\",\"tool\":")), put_name(line, TOOL_NAME);
+    put(line, T("\",\"tool\":")), put_name(line, subject_key());
     put(line, T(",\"session\":")), put_name(line, SESSION_ID);
     put(line, scan.value[AGENT_ID].end ? T(",\"sub\":true") : T(",\"sub\":false"));
     put(line, T(",\"in\":")), put_number(line, payload_len, 1);
@@ -1078,7 +1084,7 @@ static void observe(void)
         if (has(n->fields, T("event"), ','))
             put(&line, T(",\"event\":\"")), put(&line, event), put(&line, T("\""));
         if (has(n->fields, T("tool"), ','))
-            put(&line, T(",\"tool\":")), put_name(&line, TOOL_NAME);
+            put(&line, T(",\"tool\":")), put_name(&line, subject_key());
         if (has(n->fields, T("session"), ','))
             put(&line, T(",\"session\":")), put_name(&line, SESSION_ID);
         if (has(n->fields, T("sub"), ','))

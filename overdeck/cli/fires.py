@@ -1,0 +1,255 @@
+"""``overdeck fires``: which modules ever act, and what to do about those that do not."""
+
+import csv
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from overdeck.cli.output import JsonOption, Output, verb
+from overdeck.errors import not_found, usage
+from overdeck.paths import Places
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from overdeck.telemetry.report import ModuleRow, Report
+
+fires_app = typer.Typer(
+    invoke_without_command=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+SinceOption = Annotated[str, typer.Option("--since", help="The window of the counts: 30m, 12h, 7d, 4w.")]
+_DEFAULT_SINCE = "7d"
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Options given before a subcommand's name."""
+
+    since: str
+    as_json: bool
+
+
+@fires_app.callback()
+def fires(
+    context: typer.Context,
+    since: SinceOption = _DEFAULT_SINCE,
+    module: Annotated[str | None, typer.Option("--module", help="Only this module.")] = None,
+    event: Annotated[
+        str | None, typer.Option("--event", help="Only modules of this event, and only its calls.")
+    ] = None,
+    sort: Annotated[str, typer.Option("--sort", metavar="COLUMN", help="Order by this column.")] = "verdict",
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also modules that are in the logs and not switched on any more.")
+    ] = False,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="First make the whole database again from the logs.")
+    ] = False,
+    as_json: JsonOption = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV: the keys of --json.")] = False,
+) -> None:
+    """Show what each module was asked, what it did, and the verdict. Takes in new log lines first.
+
+    The window is for the counts; silence is judged over each module's own lifetime.
+    """
+    if context.invoked_subcommand:
+        context.obj = _Group(since, as_json)
+        return
+    with verb("fires", as_json) as out:
+        from overdeck.telemetry.columns import column, sort_rows
+
+        by = column(sort)
+        if as_json and as_csv:
+            raise usage("--json and --csv exclude each other", hint="overdeck fires --json")
+        places = Places.from_environment()
+        found = _report(out, places, since, event=event, everything=everything, rebuild=rebuild)
+        rows = sort_rows(_only(found, module), by)
+        out.data = _data(found, rows)
+        if as_csv:
+            _print_csv(rows)
+            return
+        _print_table(out, found, rows)
+        _print_close(out, found, rows)
+
+
+@fires_app.command("suspects")
+def suspects(context: typer.Context, since: SinceOption = _DEFAULT_SINCE, as_json: JsonOption = False) -> None:
+    """Show only the modules that ask for a decision: broken, unreachable, dead, silent."""
+    since, as_json = _given(context, since, as_json)
+    with verb("fires.suspects", as_json) as out:
+        from overdeck.telemetry.columns import column, sort_rows
+        from overdeck.telemetry.verdict import SUSPECTS
+
+        found = _report(out, Places.from_environment(), since)
+        rows = sort_rows((row for row in found.rows if row.verdict in SUSPECTS), column("verdict"))
+        out.data = _data(found, rows)
+        if rows:
+            _print_table(out, found, rows)
+        _print_close(out, found, rows)
+
+
+@fires_app.command("candidates")
+def candidates(context: typer.Context, as_json: JsonOption = False) -> None:
+    """Show the modules that may go, and what to type. Nothing is ever removed for you."""
+    _since, as_json = _given(context, _DEFAULT_SINCE, as_json)
+    with verb("fires.candidates", as_json) as out:
+        places = Places.from_environment()
+        found = _report(out, places, _DEFAULT_SINCE)
+        rows = [row for row in found.rows if row.verdict == "removal-candidate"]
+        steps = {row.id: _removal(places, row) for row in rows}
+        out.data = {
+            **_data(found, rows),
+            "modules": [{**record, "remove": steps[str(record["id"])]} for record in _records(rows)],
+        }
+        for row in rows:
+            todo = steps[row.id]
+            out.line(f"{row.id}: {row.why}")
+            out.line(f"  does it still act?   {todo['test']}")
+            out.line(f"  to keep it           {todo['keep']}")
+            out.line(f"  to remove it, put into {todo['file']}:")
+            for line in todo["toml"].splitlines():
+                out.line(f"    {line}")
+            out.line()
+        _print_close(out, found, rows)
+
+
+@fires_app.command("keep")
+def keep(
+    context: typer.Context,
+    module_id: Annotated[str, typer.Argument(metavar="ID", help="A module's id.")],
+    because: Annotated[str, typer.Option("--because", help="Why it stays although it is silent.")] = "",
+    undo: Annotated[bool, typer.Option("--undo", help="Take the word back.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Give a module your word that it stays: its verdict is then "exempt", with your reason and today's date."""
+    _since, as_json = _given(context, _DEFAULT_SINCE, as_json)
+    with verb("fires.keep", as_json) as out:
+        from overdeck.authoring.inventory import find
+        from overdeck.telemetry import keep as keep_list
+
+        places = Places.from_environment()
+        if undo:
+            if not keep_list.let_go(places, module_id):
+                raise not_found(f"nobody gave a word for {module_id}", hint="overdeck fires")
+            out.data = {"id": module_id, "keep": None}
+            out.line(f"{module_id} is judged like the others again")
+            return
+        if not because.strip():
+            raise usage(
+                f"why does {module_id} stay? Give the reason with --because",
+                hint=f'overdeck fires keep {module_id} --because "…"',
+            )
+        find(places, module_id)
+        word = keep_list.keep(places, module_id, because.strip(), datetime.now(UTC))
+        out.data = {"id": module_id, "keep": {"because": word.because, "date": word.date}}
+        out.line(f"{module_id} is exempt from now on: {word}")
+
+
+def _given(context: typer.Context, since: str, as_json: bool) -> tuple[str, bool]:
+    """A subcommand's options, with those given before its name where it has none of its own."""
+    group = context.obj
+    if not isinstance(group, _Group):
+        return since, as_json
+    return (group.since if since == _DEFAULT_SINCE else since), (as_json or group.as_json)
+
+
+def _report(
+    out: Output,
+    places: Places,
+    since: str,
+    *,
+    event: str | None = None,
+    everything: bool = False,
+    rebuild: bool = False,
+) -> "Report":
+    from overdeck.dispatch.clients import CLAUDE_EVENTS
+    from overdeck.telemetry.ingest import refresh
+    from overdeck.telemetry.report import report
+    from overdeck.telemetry.words import parse_since
+
+    window = parse_since(since)
+    if event is not None and event not in CLAUDE_EVENTS:
+        raise usage(f"there is no event {event!r}: one of {', '.join(CLAUDE_EVENTS)}", hint="overdeck fires")
+    warnings = refresh(places, rebuild=rebuild)
+    found = report(places, since=window, event=event, everything=everything)
+    for warning in dict.fromkeys([*warnings, *found.warnings]):
+        out.warn(warning)
+    return found
+
+
+def _only(found: "Report", module: str | None) -> "Sequence[ModuleRow]":
+    if module is None:
+        return found.rows
+    rows = [row for row in found.rows if row.id == module]
+    if not rows:
+        ids = [row.id for row in found.rows]
+        raise not_found(
+            f"no module {module!r} is switched on: {', '.join(ids) or 'none is'}",
+            code="no-such-module",
+            hint="overdeck fires --all",
+            data={"candidates": ids},
+        )
+    return rows
+
+
+def _records(rows: "Sequence[ModuleRow]") -> list[dict[str, object]]:
+    from overdeck.telemetry.columns import as_record
+
+    return [as_record(row) for row in rows]
+
+
+def _data(found: "Report", rows: "Sequence[ModuleRow]") -> dict[str, object]:
+    from overdeck.telemetry.words import iso
+
+    return {
+        "modules": _records(rows),
+        "since_s": found.since.total_seconds(),
+        "event": found.event,
+        "as_of": iso(found.as_of),
+        "age_s": max(0.0, (found.now - found.as_of).total_seconds()),
+        "logged": found.logged,
+    }
+
+
+def _print_table(out: Output, found: "Report", rows: "Sequence[ModuleRow]") -> None:
+    from overdeck.telemetry.columns import COLUMNS
+
+    out.table(
+        [column.title for column in COLUMNS],
+        [[column.text(row, found.now) for column in COLUMNS] for row in rows],
+        right=[column.title for column in COLUMNS if column.right],
+    )
+
+
+def _print_close(out: Output, found: "Report", rows: "Sequence[ModuleRow]") -> None:
+    """How many modules of how many, and the age of the data."""
+    from overdeck.telemetry.words import span
+
+    if not found.logged:
+        out.line("No hook has logged anything yet. Next: overdeck install")
+    shown = f"{len(rows)} of {len(found.rows)} modules"
+    out.line(f"{shown}, counts of the last {span(found.since)}, data {span(found.now - found.as_of)} old")
+
+
+def _print_csv(rows: "Sequence[ModuleRow]") -> None:
+    from overdeck.telemetry.columns import RECORD, as_record
+
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(RECORD)
+    for row in rows:
+        record = as_record(row) | {"events": " ".join(name for name, _matcher in row.events)}
+        writer.writerow(record.values())
+
+
+def _removal(places: Places, row: "ModuleRow") -> dict[str, str]:
+    return {
+        "test": f"overdeck hooks test {row.id}",
+        "keep": f'overdeck fires keep {row.id} --because "…"',
+        "file": str(places.config_file),
+        "toml": f"[modules.{row.id}]\nenabled = false\n",
+    }

@@ -1,0 +1,68 @@
+"""The modules that are switched on, kept beside the logs: a module that never fired must still have a row."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from overdeck.dispatch.manifest import Manifest
+from overdeck.errors import OverdeckError
+from overdeck.paths import Places
+from overdeck.telemetry.store import reader
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+@dataclass(frozen=True)
+class _Known:
+    facts: tuple[object, ...]
+    first_seen: datetime
+
+
+def first_seen_before(places: Places) -> dict[str, datetime]:
+    """When each module was first seen enabled, by the published copy: the one fact no log can give again."""
+    import duckdb
+
+    try:
+        with reader(places) as published:
+            rows = published.connection.execute("select id, first_seen from modules").fetchall()
+    except (OverdeckError, duckdb.Error):
+        return {}
+    return dict(rows)
+
+
+def sync(
+    connection: "DuckDBPyConnection",
+    enabled: list[Manifest],
+    now: datetime,
+    remembered: dict[str, datetime],
+) -> None:
+    """Make the modules table say what is enabled now; writes only what changed. ``now`` is naive UTC."""
+    rows = connection.execute(
+        "select id, class, pack, events, lifetime_days, main_only, enabled, first_seen from modules"
+    ).fetchall()
+    known = {row[0]: _Known(tuple(row[1:7]), row[7]) for row in rows}
+    for manifest in enabled:
+        facts = _facts(manifest)
+        before = known.pop(manifest.id, None)
+        if before and before.facts == facts:
+            continue
+        connection.execute("delete from modules where id = ?", [manifest.id])
+        first_seen = before.first_seen if before else min(now, remembered.get(manifest.id, now))
+        connection.execute(
+            "insert into modules values (?, ?, ?, ?, ?, ?, ?, ?)", [manifest.id, *facts, first_seen]
+        )
+    for id, gone in known.items():
+        if gone.facts[-1]:
+            connection.execute("update modules set enabled = false where id = ?", [id])
+
+
+def _facts(manifest: Manifest) -> tuple[object, ...]:
+    return (
+        manifest.cls,
+        manifest.pack,
+        " ".join(sorted(manifest.events)),
+        manifest.lifetime_days,
+        manifest.main_only,
+        True,
+    )

@@ -1,0 +1,59 @@
+"""The owner's word that a silent module stays: ``keep.json`` beside the logs, so that a rebuild keeps it."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+
+from overdeck.errors import ExitCode, OverdeckError
+from overdeck.files import write_atomically
+from overdeck.paths import Places
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Why a module stays, and since which day (``YYYY-MM-DD``, UTC)."""
+
+    because: str
+    date: str
+
+    def __str__(self) -> str:
+        return f"{self.because} ({self.date})"
+
+
+def kept(places: Places) -> dict[str, Kept]:
+    """Every module with the owner's word, by id. Raises OverdeckError where the file is not ours any more."""
+    path = places.state / "keep.json"
+    try:
+        table = json.loads(path.read_bytes())
+        return {id: Kept(str(entry["because"]), str(entry["date"])) for id, entry in table.items()}
+    except FileNotFoundError:
+        return {}
+    except (ValueError, TypeError, KeyError, AttributeError, OSError) as error:
+        raise OverdeckError(
+            f"{path} cannot be read: {error}",
+            code="bad-keep-list",
+            exit_code=ExitCode.INTERNAL,
+            hint=f'mend {path}: {{"ID": {{"because": "…", "date": "YYYY-MM-DD"}}}}',
+        ) from None
+
+
+def keep(places: Places, id: str, because: str, now: datetime) -> Kept:
+    """Give a module the owner's word; replaces an older one."""
+    word = Kept(because, f"{now:%Y-%m-%d}")
+    _write(places, {**kept(places), id: word})
+    return word
+
+
+def let_go(places: Places, id: str) -> bool:
+    """Take the word back; whether there was one."""
+    table = kept(places)
+    if id not in table:
+        return False
+    del table[id]
+    _write(places, table)
+    return True
+
+
+def _write(places: Places, table: dict[str, Kept]) -> None:
+    content = {id: {"because": word.because, "date": word.date} for id, word in sorted(table.items())}
+    write_atomically(places.state / "keep.json", (json.dumps(content, indent=2) + "\n").encode())

@@ -1,0 +1,280 @@
+"""The report: every module that is on, what it was asked, what it did, the verdict. One function, two doors."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from overdeck.authoring.fleet import load_fleet, recipe_for
+from overdeck.dispatch.manifest import Manifest
+from overdeck.paths import Places
+from overdeck.telemetry.counts import Tallies, Tally, tally
+from overdeck.telemetry.keep import kept
+from overdeck.telemetry.store import reader
+from overdeck.telemetry.verdict import REMOVAL_DAYS, Counts, Judgement, judge
+
+DEFAULT_SINCE = timedelta(days=7)
+
+Canary = Callable[[str], bool | None]
+"""Whether a module's matrix passes now; None where it was not run. Asked only of silent modules."""
+
+
+@dataclass(frozen=True)
+class ModuleRow:
+    """One module in the report. Times aware UTC; ``share`` is its part of all hook time, 0 to 1.
+
+    ``asked`` is None where no calls log says how often it was asked.
+    """
+
+    id: str
+    cls: str
+    events: tuple[tuple[str, str], ...]
+    summary: str
+    pack: str
+    literals: tuple[str, ...]
+    timeout_ms: int
+    main_only: bool
+    folder: str
+    enabled: bool
+    enabled_since: datetime | None
+    lifetime_days: int | None
+    last_asked: datetime | None
+    asked: int | None
+    fired: int
+    deny: int
+    advise: int
+    act: int
+    errors: int
+    timeouts: int
+    p50_ms: float | None
+    p95_ms: float | None
+    p99_ms: float | None
+    share: float
+    context_bytes: int
+    last_fire: datetime | None
+    future: int
+    keep: str | None
+    verdict: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """All rows, how old the data is, and what to know about it. ``logged``: whether any log gave any line."""
+
+    rows: tuple[ModuleRow, ...]
+    since: timedelta
+    event: str | None
+    now: datetime
+    as_of: datetime
+    logged: bool
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FireLine:
+    """One fire of a module; ``ts`` aware UTC."""
+
+    ts: datetime
+    event: str
+    action: str
+
+
+def report(
+    places: Places,
+    *,
+    now: datetime | None = None,
+    since: timedelta = DEFAULT_SINCE,
+    event: str | None = None,
+    everything: bool = False,
+    canary: Canary = lambda _id: None,
+) -> Report:
+    """Judge every enabled module on the published copy; with ``everything`` also those the logs alone know.
+
+    Raises OverdeckError where there is no copy yet or the config cannot be read.
+    """
+    now = now or datetime.now(UTC)
+    fleet = load_fleet(recipe_for(places))
+    enabled = [m for m in fleet.enabled if event is None or event in m.events]
+    windows = _Windows(now, since, {m.lifetime_days for m in enabled if m.lifetime_days})
+    with reader(places) as published:
+        tallies = tally(
+            published.connection, window=windows.asked_for, starts=windows.starts(), now=now, event=event
+        )
+        as_of = published.as_of
+    words = {id: str(word) for id, word in kept(places).items()}
+    rows = [
+        _row(manifest, tallies, windows, words.get(manifest.id), places.calls_log.name, canary, event)
+        for manifest in enabled
+    ]
+    if everything:
+        on = {manifest.id for manifest in fleet.enabled}
+        rows += [_gone(id, tallies, windows) for id in sorted(set(tallies.modules) - on)]
+    warnings = [f"a manifest cannot be read: {problem}" for problem in fleet.problems]
+    ahead = sum(entry.future for entry in tallies.modules.values())
+    if ahead:
+        warnings.append(f"{ahead:,} fires lie in the future: a clock was wrong; they are counted all the same")
+    return Report(
+        rows=tuple(rows),
+        since=since,
+        event=event,
+        now=now,
+        as_of=as_of,
+        logged=tallies.calls_known or tallies.fires_known,
+        warnings=tuple(warnings),
+    )
+
+
+def last_fires(places: Places, module: str, n: int) -> list[FireLine]:
+    """The last ``n`` fires of a module, newest first, from the published copy."""
+    with reader(places) as published:
+        rows = published.connection.execute(
+            "select ts, event, action from fires where module = ? order by ts desc, source desc, pos desc limit ?",
+            [module, n],
+        ).fetchall()
+    return [FireLine(ts.replace(tzinfo=UTC), event, action) for ts, event, action in rows]
+
+
+class _Windows:
+    """Where each window starts. A lifetime overrides the asked-for window wherever silence is judged."""
+
+    def __init__(self, now: datetime, since: timedelta, lifetimes: set[int]) -> None:
+        self.now = now
+        self.asked_for = self.back(since)
+        self._lifetimes = lifetimes
+
+    def back(self, length: timedelta) -> datetime:
+        """That long before now; the beginning of time where the calendar ends."""
+        try:
+            return self.now - length
+        except OverflowError:
+            return datetime.min.replace(tzinfo=UTC)
+
+    def lifetime(self, days: int) -> datetime:
+        return self.back(timedelta(days=days))
+
+    def removal(self, days: int) -> datetime:
+        return self.lifetime(max(REMOVAL_DAYS, days))
+
+    def reach(self, days: int) -> datetime:
+        return min(self.asked_for, self.lifetime(days))
+
+    def starts(self) -> list[datetime]:
+        return [f(days) for days in self._lifetimes for f in (self.lifetime, self.removal, self.reach)]
+
+
+def _row(
+    manifest: Manifest,
+    tallies: Tallies,
+    windows: _Windows,
+    word: str | None,
+    calls_log: str,
+    canary: Canary,
+    event: str | None,
+) -> ModuleRow:
+    entry = tallies.modules.get(manifest.id, Tally())
+    now = windows.now
+    since = min(
+        (moment for moment in (tallies.first_seen.get(manifest.id), entry.first_evidence) if moment is not None),
+        default=now,
+    )
+    events = [name for name in manifest.events if event in (None, name)]
+    days = manifest.lifetime_days or 1
+    reach = windows.reach(days)
+    counts = Counts(
+        id=manifest.id,
+        cls=manifest.cls,
+        lifetime_days=manifest.lifetime_days,
+        enabled_days=_days(now - since),
+        calls_known=tallies.calls_known,
+        calls_log=calls_log,
+        asked=entry.asked.get(windows.asked_for, 0),
+        fired=entry.deny + entry.advise + entry.act,
+        fired_ever=entry.fired_ever,
+        errors=entry.errors,
+        timeouts=entry.timeouts,
+        context_bytes=entry.context_bytes,
+        context_bytes_of_all=tallies.context_bytes,
+        asked_reach=entry.asked.get(reach, 0),
+        happened=sum(
+            counted.get(reach, 0)
+            for (name, sub), counted in tallies.happened.items()
+            if name in events and not (manifest.main_only and sub)
+        ),
+        asked_lifetime=entry.asked.get(windows.lifetime(days), 0),
+        asked_removal=entry.asked.get(windows.removal(days), 0),
+        silent_days=None if entry.last_fire is None else _days(now - entry.last_fire),
+        in_a_plan=entry.in_a_plan,
+        matchers=", ".join(f"{name}: {manifest.events[name]}" for name in events),
+        keep=word,
+    )
+    verdict, why = _with_canary(counts, canary)
+    return replace(
+        _counted(manifest.id, entry, tallies, windows),
+        cls=manifest.cls,
+        events=tuple((name, manifest.events[name]) for name in manifest.events),
+        summary=manifest.summary,
+        pack=manifest.pack,
+        literals=tuple(manifest.literals),
+        timeout_ms=manifest.timeout_ms,
+        main_only=manifest.main_only,
+        folder=manifest.folder,
+        enabled=True,
+        enabled_since=since,
+        lifetime_days=manifest.lifetime_days,
+        keep=word,
+        verdict=verdict,
+        why=why,
+    )
+
+
+def _with_canary(counts: Counts, canary: Canary) -> Judgement:
+    """Judge; a silent module's canary decides between quiet, removal candidate and dead."""
+    first = judge(counts)
+    if first.verdict not in ("quiet", "removal-candidate"):
+        return first
+    return judge(replace(counts, canary=canary(counts.id)))
+
+
+def _gone(id: str, tallies: Tallies, windows: _Windows) -> ModuleRow:
+    """A module that the logs know and no enabled manifest names."""
+    return _counted(id, tallies.modules[id], tallies, windows)
+
+
+def _counted(id: str, entry: Tally, tallies: Tallies, windows: _Windows) -> ModuleRow:
+    """The counts of one module; the manifest's facts and the verdict are for ``_row`` to fill in."""
+    return ModuleRow(
+        id=id,
+        cls="",
+        events=(),
+        summary="",
+        pack="",
+        literals=(),
+        timeout_ms=0,
+        main_only=False,
+        folder="",
+        enabled=False,
+        enabled_since=None,
+        lifetime_days=None,
+        last_asked=entry.last_asked,
+        asked=entry.asked.get(windows.asked_for, 0) if tallies.calls_known else None,
+        fired=entry.deny + entry.advise + entry.act,
+        deny=entry.deny,
+        advise=entry.advise,
+        act=entry.act,
+        errors=entry.errors,
+        timeouts=entry.timeouts,
+        p50_ms=entry.p50_ms,
+        p95_ms=entry.p95_ms,
+        p99_ms=entry.p99_ms,
+        share=entry.us / tallies.us if tallies.us else 0.0,
+        context_bytes=entry.context_bytes,
+        last_fire=entry.last_fire,
+        future=entry.future,
+        keep=None,
+        verdict="unknown",
+        why="not enabled any more",
+    )
+
+
+def _days(length: timedelta) -> float:
+    return length.total_seconds() / 86400

@@ -1,0 +1,105 @@
+"""The tables and views of the telemetry database. Names are stable: users query them.
+
+``fires, calls, runs, asked, modules, module_health, quarantine, sources`` answer questions; ``plans``,
+``combinations`` and ``routes`` say whom a call asked, so that ``asked`` needs no row for each call and module.
+All timestamps are naive UTC. ``source`` and ``pos`` name the line a row came from: sources.id, byte offset.
+"""
+
+VERSION = 1
+"""Another number in a database means: set it aside and read the logs again."""
+
+TABLES = """
+create table about (version integer);
+
+create table sources (
+    id integer, kind varchar, path varchar, device ubigint, inode ubigint, generation integer,
+    head_bytes integer, head_hash varchar, "offset" bigint, size bigint, mtime_ns bigint, replaced boolean,
+    lines bigint, quarantined bigint, first_read timestamp, last_read timestamp
+);
+
+create table fires (
+    ts timestamp, event varchar, module varchar, action varchar, extra varchar, source integer, pos bigint
+);
+
+create table calls (
+    ts timestamp, client varchar, plan varchar, event varchar, tool varchar, session varchar, sub boolean,
+    in_bytes bigint, out_bytes bigint, us bigint, err varchar, extra varchar, source integer, pos bigint
+);
+
+create table runs (
+    ts timestamp, client varchar, plan varchar, event varchar, tool varchar, sub boolean,
+    module varchar, us bigint, bytes bigint, "end" varchar, source integer, pos bigint
+);
+
+create table quarantine (
+    source integer, file varchar, "offset" bigint, bytes bigint, reason varchar, seen timestamp
+);
+
+create table plans (client varchar, plan varchar, module varchar, class varchar);
+
+create table combinations (
+    client varchar, plan varchar, event varchar, tool varchar, sub boolean, known boolean
+);
+
+create table routes (client varchar, plan varchar, tool varchar, sub boolean, module varchar);
+
+create table modules (
+    id varchar, class varchar, pack varchar, events varchar, lifetime_days integer, main_only boolean,
+    enabled boolean, first_seen timestamp
+);
+"""
+
+VIEWS = """
+create view asked as
+select c.ts, c.client, c.event, c.tool, c.session, c.sub, r.module
+from calls c join routes r on (c.client, c.plan, c.tool, c.sub) = (r.client, r.plan, r.tool, r.sub)
+union all
+select n.ts, n.client, n.event, n.tool, c.session, n.sub, n.module
+from runs n join calls c on c.source = n.source and c.pos = n.pos
+where not exists (
+    from routes r
+    where (n.client, n.plan, n.tool, n.sub, n.module) = (r.client, r.plan, r.tool, r.sub, r.module)
+);
+
+create view module_health as
+with combined as (
+    select client, plan, tool, sub, count(*) as n, max(ts) as last from calls group by all
+), asked_of as (
+    select r.module, sum(c.n) as n, max(c.last) as last
+    from combined c join routes r on (c.client, c.plan, c.tool, c.sub) = (r.client, r.plan, r.tool, r.sub)
+    group by all
+    union all
+    select n.module, count(*), max(n.ts) from runs n
+    where not exists (
+        from routes r
+        where (n.client, n.plan, n.tool, n.sub, n.module) = (r.client, r.plan, r.tool, r.sub, r.module)
+    )
+    group by all
+), asked_in_all as (
+    select module, sum(n)::bigint as asked, max(last) as last_asked from asked_of group by all
+), fired as (
+    select module, count(*) as fired, count(*) filter (action = 'deny') as deny,
+        count(*) filter (action = 'advise') as advise, count(*) filter (action = 'act') as act,
+        max(ts) as last_fire
+    from fires group by all
+), ran as (
+    select module, count(*) as ran, count(*) filter ("end" = 'error') as errors,
+        count(*) filter ("end" = 'timeout') as timeouts, quantile_cont(us, 0.5) / 1000 as p50_ms,
+        quantile_cont(us, 0.95) / 1000 as p95_ms, quantile_cont(us, 0.99) / 1000 as p99_ms,
+        sum(us)::bigint as us, sum(bytes)::bigint as bytes
+    from runs group by all
+), named as (
+    select id as module from modules
+    union select module from asked_in_all union select module from fired union select module from ran
+)
+select named.module, m.class, m.enabled, m.first_seen,
+    case when exists (from calls) then coalesce(asked, 0) end as asked,
+    coalesce(fired, 0) as fired, coalesce(deny, 0) as deny, coalesce(advise, 0) as advise,
+    coalesce(act, 0) as act, coalesce(ran, 0) as ran, coalesce(errors, 0) as errors,
+    coalesce(timeouts, 0) as timeouts, p50_ms, p95_ms, p99_ms, us, bytes, last_asked, last_fire
+from named
+left join modules m on m.id = named.module
+left join asked_in_all using (module)
+left join fired using (module)
+left join ran using (module);
+"""

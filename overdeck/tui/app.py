@@ -1,0 +1,27 @@
+"""The door for eyes: one Textual application; each page is a screen of its own."""
+
+from typing import ClassVar
+
+from textual.app import App
+
+from overdeck.paths import Places
+from overdeck.tui.hooks import HooksPage
+
+
+class OverdeckApp(App[None]):
+    """Shows the hooks page of one user. Holds no logic: pages print what the library functions return."""
+
+    TITLE = "overdeck"
+    ENABLE_COMMAND_PALETTE: ClassVar[bool] = False
+
+    def __init__(self, places: Places) -> None:
+        super().__init__()
+        self._places = places
+
+    def on_mount(self) -> None:
+        self.push_screen(HooksPage(self._places))
+
+
+def run(places: Places) -> None:
+    """Show the application until the user quits."""
+    OverdeckApp(places).run()

@@ -1,0 +1,158 @@
+"""One user with modules, plans and logs below a temporary HOME; nothing of the real user is ever looked at."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import overdeck
+from overdeck.authoring.fleet import recipe_for, write_plans
+from overdeck.paths import Places
+from overdeck.telemetry.ingest import Tick, ingest
+from overdeck.telemetry.report import ModuleRow, report
+
+_PACKAGE = Path(overdeck.__file__).resolve().parent
+_DOOR = "from overdeck.cli.doors import overdeck; overdeck()"
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one run of the command left behind."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def json(self) -> dict[str, Any]:
+        return json.loads(self.stdout)
+
+
+@dataclass
+class User:
+    """Writes modules, plans and log lines as the real parts do. ``now`` is the clock of ``tick`` and ``row``."""
+
+    home: Path
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    door: str = _DOOR
+
+    def __post_init__(self) -> None:
+        self.places = Places.from_environment({"HOME": str(self.home)})
+        self.places.state.mkdir(parents=True, mode=0o700)
+        self.places.config_dir.mkdir(parents=True, mode=0o700)
+        self.places.config_file.write_text("packs = []\n")
+
+    def module(
+        self,
+        id: str,
+        *,
+        cls: str = "gate",
+        events: dict[str, str] | None = None,
+        lifetime: int | str = 7,
+        main_only: bool = False,
+    ) -> None:
+        folder = self.places.user_modules / id
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (folder / "module.py").write_text("def evaluate(call):\n    return None\n")
+        table = "\n".join(
+            f"{event} = {matcher!r}" for event, matcher in (events or {"PreToolUse": "Bash"}).items()
+        )
+        (folder / "module.toml").write_text(
+            f'id = "{id}"\nclass = "{cls}"\nmain_only = {str(main_only).lower()}\n'
+            f"[events]\n{table}\n[zero_fire]\nlifetime_days = {json.dumps(lifetime)}\n"
+        )
+
+    def install(self, event: str = "PreToolUse") -> str:
+        """Write the plans; the crc of that event's."""
+        write_plans(recipe_for(self.places))
+        raw = (self.places.plans() / f"{event}.plan").read_bytes()
+        return raw[raw.rfind(b"crc ") + 4 :].strip().decode()
+
+    def ago(self, **length: float) -> str:
+        return (self.now - timedelta(**length)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    def fire(
+        self, module: str, *, ts: str = "", event: str = "PreToolUse", action: str = "deny", **more: Any
+    ) -> None:
+        line = {"ts": ts or self.ago(minutes=1), "event": event, "module": module, "action": action, **more}
+        self.append(self.places.fires_log, json.dumps(line, separators=(",", ":")).encode() + b"\n")
+
+    def call(
+        self,
+        *,
+        ts: str = "",
+        plan: str = "0123abcd",
+        tool: str | None = "Bash",
+        event: str = "PreToolUse",
+        sub: bool = False,
+        ran: dict[str, dict[str, Any]] | None = None,
+        times: int = 1,
+        **more: Any,
+    ) -> None:
+        line = {
+            "ts": ts or self.ago(minutes=1),
+            "v": 1,
+            "plan": plan,
+            "client": "claude",
+            "event": event,
+            "tool": tool,
+            "session": "s-1",
+            "sub": sub,
+            "in": 500,
+            "out": 0,
+            "us": 900,
+            "ran": ran or {},
+            **more,
+        }
+        raw = json.dumps(line, separators=(",", ":")).encode() + b"\n"
+        self.append(self.places.calls_log, raw * times)
+
+    def append(self, log: Path, raw: bytes) -> None:
+        with log.open("ab", buffering=0) as out:
+            out.write(raw)
+
+    def tick(self, **options: Any) -> Tick:
+        return ingest(self.places, now=self.now, **options)
+
+    def row(self, module: str, **options: Any) -> ModuleRow:
+        """One tick, then the module's row in the report."""
+        self.tick()
+        rows = report(self.places, now=self.now, **options).rows
+        return next(row for row in rows if row.id == module)
+
+    def sql(self, query: str) -> list[tuple[Any, ...]]:
+        """Ask the published copy, as any reader may."""
+        with duckdb.connect(str(self.places.published), read_only=True) as connection:
+            return connection.execute(query).fetchall()
+
+    @property
+    def env(self) -> dict[str, str]:
+        made = {"PATH": os.environ["PATH"], "HOME": str(self.home)}
+        if "site-packages" not in _PACKAGE.parts:
+            made["PYTHONPATH"] = str(_PACKAGE.parent)
+        return made
+
+    def run(self, *argv: str) -> Said:
+        """Run ``overdeck ARGV`` as a process of its own, in an environment built up from nothing."""
+        done = subprocess.run(
+            [sys.executable, "-c", self.door, *argv],
+            check=False,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        return Said(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    return User(tmp_path)

@@ -1,0 +1,241 @@
+"""From log lines to verdicts, with a clock of our own."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from overdeck.telemetry.keep import keep, kept, let_go
+from overdeck.telemetry.report import last_fires, report
+
+if TYPE_CHECKING:
+    from conftest import User
+
+FIRED = {"us": 2000, "bytes": 40, "end": "fire"}
+
+
+def work(user: "User", plan: str, *, days: int, a_day: int = 10) -> None:
+    """Calls on each of the last ``days`` days."""
+    for day in range(days, 0, -1):
+        user.call(plan=plan, ts=user.ago(days=day, minutes=-5), times=a_day)
+
+
+def test_a_module_that_was_never_seen_in_a_log_has_a_row(user: "User") -> None:
+    user.module("never")
+    user.call()
+    row = user.row("never")
+    assert (row.asked, row.fired, row.last_fire, row.verdict) == (0, 0, None, "immature")
+
+
+def test_without_any_log_every_module_has_a_row_and_is_unknown(user: "User") -> None:
+    user.module("a")
+    user.module("b", cls="observer")
+    user.tick()
+    found = report(user.places, now=user.now)
+    assert [(row.id, row.verdict) for row in found.rows] == [("a", "unknown"), ("b", "exempt")]
+    assert not found.logged
+
+
+def test_fires_without_calls_are_counted_and_the_missing_log_is_named(user: "User") -> None:
+    user.module("m")
+    user.fire("m")
+    user.fire("m", action="advise")
+    row = user.row("m")
+    assert (row.verdict, row.fired, row.deny, row.advise, row.asked) == ("unknown", 2, 1, 1, None)
+    assert "hook-calls.jsonl" in row.why
+
+
+def test_a_module_silent_for_eight_days_is_quiet(user: "User") -> None:
+    user.module("m")
+    work(user, user.install(), days=9)
+    user.fire("m", ts=user.ago(days=8))
+    row = user.row("m")
+    assert row.verdict == "quiet"
+    assert row.why == "0 of 70 asked in 7 days; 95 % upper bound 4.3 %"
+
+
+def test_a_module_silent_for_thirty_five_days_may_go(user: "User") -> None:
+    user.module("m")
+    work(user, user.install(), days=36)
+    row = user.row("m")
+    assert row.verdict == "removal-candidate"
+    assert row.why.startswith("0 of 300 asked in 30 days; 95 % upper bound 1 %")
+    assert "has not been run" in row.why
+
+
+def test_a_long_lifetime_is_also_the_time_after_which_it_may_go(user: "User") -> None:
+    user.module("m", lifetime=60)
+    work(user, user.install(), days=62)
+    assert user.row("m").why.startswith("0 of 600 asked in 60 days")
+
+
+@pytest.mark.parametrize(("passes", "verdict"), [(True, "removal-candidate"), (False, "dead"), (None, None)])
+def test_the_canary_of_a_silent_module_decides(user: "User", passes: bool | None, verdict: str | None) -> None:
+    user.module("m")
+    work(user, user.install(), days=36)
+    asked_for = []
+
+    def canary(id: str) -> bool | None:
+        asked_for.append(id)
+        return passes
+
+    assert user.row("m", canary=canary).verdict == (verdict or "removal-candidate")
+    assert asked_for == ["m"]
+
+
+def test_no_canary_is_run_for_a_module_that_acts(user: "User") -> None:
+    user.module("m")
+    work(user, user.install(), days=9)
+    user.fire("m")
+
+    def canary(id: str) -> bool | None:
+        raise AssertionError(id)
+
+    assert user.row("m", canary=canary).verdict == "active"
+
+
+def test_a_lifetime_overrides_the_window(user: "User") -> None:
+    user.module("slow", lifetime=30)
+    work(user, user.install(), days=32)
+    user.fire("slow", ts=user.ago(days=20))
+    for since in (timedelta(hours=1), timedelta(days=7), timedelta(weeks=50)):
+        assert user.row("slow", since=since).verdict == "active"
+
+
+def test_a_matcher_that_matches_nothing_is_unreachable(user: "User") -> None:
+    user.module("m", events={"PreToolUse": "bash"})
+    work(user, user.install(), days=9)
+    row = user.row("m")
+    assert row.verdict == "unreachable"
+    assert row.why == "0 asked while its events happened 70 times: no call matched PreToolUse: bash"
+
+
+def test_a_short_window_alone_makes_nothing_unreachable(user: "User") -> None:
+    user.module("m", events={"PreToolUse": "Write"})
+    plan = user.install()
+    work(user, plan, days=9)
+    user.call(plan=plan, tool="Write", ts=user.ago(days=2))
+    user.call(plan=plan)
+    user.fire("m", ts=user.ago(days=2))
+    assert user.row("m", since=timedelta(minutes=30)).verdict == "active"
+
+
+def test_a_main_agent_module_in_subagent_calls_only_is_not_unreachable(user: "User") -> None:
+    user.module("m", main_only=True)
+    plan = user.install()
+    user.call(plan=plan, ts=user.ago(days=9), sub=True)
+    user.call(plan=plan, ts=user.ago(days=1), sub=True, times=50)
+    row = user.row("m")
+    assert (row.asked, row.verdict) == (0, "unknown")
+
+
+def test_errors_and_timeouts_make_it_broken(user: "User") -> None:
+    user.module("m")
+    plan = user.install()
+    work(user, plan, days=9)
+    user.fire("m")
+    user.call(plan=plan, ran={"m": {"us": 9000, "bytes": 0, "end": "error"}})
+    user.call(plan=plan, ran={"m": {"us": 9000, "bytes": 0, "end": "timeout"}})
+    row = user.row("m")
+    assert (row.errors, row.timeouts, row.verdict) == (1, 1, "broken")
+
+
+def test_a_module_that_fires_all_the_time_is_noisy(user: "User") -> None:
+    user.module("m")
+    plan = user.install()
+    user.call(plan=plan, ts=user.ago(days=8))
+    user.call(plan=plan, times=10)
+    for _ in range(3):
+        user.fire("m")
+    assert user.row("m").verdict == "noisy"
+
+
+def test_enabled_since_is_the_earliest_evidence(user: "User") -> None:
+    user.module("m")
+    user.tick()
+    assert report(user.places, now=user.now).rows[0].enabled_since is not None
+    user.call(plan=user.install(), ts=user.ago(days=40))
+    row = user.row("m")
+    assert row.enabled_since is not None
+    assert (user.now - row.enabled_since).days == 40
+
+
+def test_durations_share_and_bytes_come_from_the_runs(user: "User") -> None:
+    user.module("a")
+    user.module("b")
+    plan = user.install()
+    user.call(
+        plan=plan,
+        ran={"a": {"us": 3000, "bytes": 100, "end": "fire"}, "b": {"us": 1000, "bytes": 0, "end": "none"}},
+    )
+    row = user.row("a")
+    assert (row.p50_ms, row.p99_ms, row.share, row.context_bytes) == (3.0, 3.0, 0.75, 100)
+
+
+def test_the_window_limits_the_counts_and_not_the_last_fire(user: "User") -> None:
+    user.module("m")
+    plan = user.install()
+    user.call(plan=plan, ts=user.ago(days=3), ran={"m": FIRED})
+    user.fire("m", ts=user.ago(days=3))
+    user.call(plan=plan)
+    row = user.row("m", since=timedelta(hours=12))
+    assert (row.asked, row.fired) == (1, 0)
+    assert row.last_fire is not None
+
+
+def test_one_event_can_be_looked_at_alone(user: "User") -> None:
+    user.module("m", events={"PreToolUse": "Bash", "PostToolUse": "Bash"})
+    user.module("other", events={"Stop": "*"})
+    before, after = user.install(), user.install("PostToolUse")
+    user.call(plan=before, times=3)
+    user.call(plan=after, event="PostToolUse", times=5)
+    user.fire("m", event="PostToolUse")
+    user.tick()
+    rows = report(user.places, now=user.now, event="PostToolUse").rows
+    assert [(row.id, row.asked, row.fired) for row in rows] == [("m", 5, 1)]
+
+
+def test_modules_that_are_off_show_only_when_all_are_asked_for(user: "User") -> None:
+    user.module("on")
+    user.fire("gone")
+    user.call()
+    user.tick()
+    assert [row.id for row in report(user.places, now=user.now).rows] == ["on"]
+    rows = report(user.places, now=user.now, everything=True).rows
+    assert [(row.id, row.enabled, row.fired) for row in rows] == [("on", True, 0), ("gone", False, 1)]
+
+
+def test_the_owners_word_exempts_and_outlives_a_rebuild(user: "User") -> None:
+    user.module("m")
+    work(user, user.install(), days=9)
+    assert user.row("m").verdict == "quiet"
+    keep(user.places, "m", "the auditors want it", user.now)
+    user.tick(rebuild=True)
+    row = user.row("m")
+    assert row.verdict == "exempt"
+    assert row.why == f"kept by its owner: the auditors want it ({user.now:%Y-%m-%d})"
+    assert let_go(user.places, "m")
+    assert not let_go(user.places, "m")
+    assert kept(user.places) == {}
+    assert user.row("m").verdict == "quiet"
+
+
+def test_a_first_seen_day_survives_a_rebuild(user: "User") -> None:
+    user.module("m")
+    user.call()
+    user.tick()
+    user.now += timedelta(days=20)
+    user.tick(rebuild=True)
+    row = user.row("m")
+    assert row.enabled_since is not None
+    assert (user.now - row.enabled_since).days == 20
+
+
+def test_last_fires_are_newest_first(user: "User") -> None:
+    for hours in (3, 1, 2):
+        user.fire("m", ts=user.ago(hours=hours), action="act")
+    user.fire("other")
+    user.tick()
+    fires = last_fires(user.places, "m", 2)
+    assert [round((user.now - fire.ts).total_seconds() / 3600) for fire in fires] == [1, 2]
+    assert {(fire.event, fire.action) for fire in fires} == {("PreToolUse", "act")}
