@@ -129,8 +129,8 @@ def test_gates_run_in_parallel(front: Front) -> None:
 
 def test_the_sum_of_deadlines_is_bounded_by_the_total(tmp_path: Path) -> None:
     front = Front(tmp_path, total_deadline_ms=500)
-    front.module("slow-a", "import time; time.sleep(9)", cls="rewriter", toml="timeout_ms = 5000")
-    front.module("slow-b", "import time; time.sleep(9)", toml="timeout_ms = 5000")
+    front.module("slow-a", "import time; time.sleep(9)", cls="rewriter", toml="timeout_ms = 500")
+    front.module("slow-b", "import time; time.sleep(9)", toml="timeout_ms = 500")
     front.install()
     started = time.monotonic()
     assert front.call(bash("ls")).decision == "deny"

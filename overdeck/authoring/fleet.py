@@ -4,6 +4,7 @@ import hashlib
 import subprocess
 import sys
 import sysconfig
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -127,6 +128,7 @@ def source_hash() -> str:
     return hashlib.sha256((entry_path().parent / "launcher.c").read_bytes()).hexdigest()[:16]
 
 
+@cache
 def built_front() -> BuiltFront | None:
     """The native front installed beside this Python, or None; ``fresh`` says whether it is of this very source."""
     path = Path(sysconfig.get_path("scripts"), "overdeck-hook")
@@ -141,15 +143,18 @@ def built_front() -> BuiltFront | None:
 
 
 def front_argv(recipe: Recipe, event: str) -> list[str]:
-    """The argv that starts the front for ``event``: what ``install`` writes and ``doctor`` runs.
+    """The argv that starts the front for ``event``: what ``install`` writes into the client's settings."""
+    return [*front_command(recipe), event, "--plan", recipe.plans, "--by-overdeck"]
 
-    The native front where there is one of this very source. Without it the interpreter is named itself, with
-    ``-I -S``: a ``#!`` line cannot carry both flags, so the ``overdeck-hook`` stub costs a second interpreter and
-    would honour PYTHON* variables.
+
+def front_command(recipe: Recipe) -> list[str]:
+    """The front itself: the native one where there is one of this very source, else its Python twin.
+
+    The twin is the interpreter with ``-I -S`` on entry.py: a ``#!`` line cannot carry both flags, so the
+    ``overdeck-hook`` stub costs a second interpreter and would honour PYTHON* variables.
     """
     built = built_front()
-    front = [str(built.path)] if built and built.fresh else python_front(recipe)
-    return [*front, event, "--plan", recipe.plans, "--by-overdeck"]
+    return [str(built.path)] if built and built.fresh else python_front(recipe)
 
 
 def python_front(recipe: Recipe) -> list[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from overdeck.authoring.fleet import entry_path, interpreter, python_front
+from overdeck.authoring.fleet import entry_path, front_command, interpreter
 from overdeck.dispatch import manifest as manifests
 from overdeck.dispatch.manifest import Fleet, Manifest, Recipe
 
@@ -79,7 +79,7 @@ def read_cases(manifest: Manifest) -> list[Case]:
     return cases
 
 
-def run_matrix(manifest: Manifest, *, python: str | None = None) -> MatrixResult:
+def run_matrix(manifest: Manifest) -> MatrixResult:
     """Run every case with the prefilter and around it. Never raises for what the module does."""
     try:
         cases = read_cases(manifest)
@@ -87,8 +87,8 @@ def run_matrix(manifest: Manifest, *, python: str | None = None) -> MatrixResult
         return MatrixResult(manifest.id, 0, [str(error)])
     failures = []
     for case in cases:
-        with_prefilter = ask_front(manifest, case.payload, config=case.config, python=python)
-        around = ask_front(manifest, case.payload, config=case.config, python=python, prefilter=False)
+        with_prefilter = ask_front(manifest, case.payload, config=case.config)
+        around = ask_front(manifest, case.payload, config=case.config, prefilter=False)
         failures += [f"{case.name}: {problem}" for problem in _problems(case, with_prefilter, around, manifest.id)]
     if cases and manifest.cls == "gate":
         expected = {case.expect for case in cases}
@@ -104,19 +104,14 @@ def ask_front(
     event: str = "",
     config: dict[str, Any] | None = None,
     prefilter: bool = True,
-    python: str | None = None,
-    front: list[str] | None = None,
 ) -> Answer:
-    """One payload through the real front, with a plan that holds this module alone, in a throwaway state.
-
-    ``front`` is the front's own argv: the native front where there is one, else the Python twin.
-    """
+    """One payload through the real front, with a plan that holds this module alone, in a throwaway state."""
     raw = payload if isinstance(payload, bytes) else json.dumps(payload, ensure_ascii=False).encode()
     event = event or (str(payload.get("hook_event_name", "")) if isinstance(payload, dict) else "")
     with tempfile.TemporaryDirectory(prefix="overdeck-matrix-") as scratch:
         plans = Path(scratch, "state", "plans", "claude")
         plans.mkdir(parents=True, mode=0o700)
-        recipe = _recipe(scratch, plans, python or str(interpreter()))
+        recipe = _recipe(scratch, plans)
         plan = manifests.compile_plan(recipe, _only(manifest), event)
         plan.sources = []
         for module in plan.modules:
@@ -125,7 +120,7 @@ def ask_front(
                 module.literals = []
         (plans / f"{event}.plan").write_bytes(plan.encode())
         (plans / f"{event}.plan").chmod(0o600)
-        argv = [*(front or python_front(recipe)), event, "--plan", str(plans)]
+        argv = [*front_command(recipe), event, "--plan", str(plans)]
         environ = {"HOME": scratch, "PATH": os.defpath, "LANG": "C.UTF-8"}
         try:
             done = subprocess.run(
@@ -198,12 +193,12 @@ def _only(manifest: Manifest) -> Fleet:
     return fleet
 
 
-def _recipe(scratch: str, plans: Path, python: str) -> Recipe:
+def _recipe(scratch: str, plans: Path) -> Recipe:
     state = f"{scratch}/state"
     return Recipe(
         client="claude",
         plans=str(plans),
-        python=python,
+        python=str(interpreter()),
         entry=str(entry_path()),
         state=state,
         config=f"{scratch}/config.toml",

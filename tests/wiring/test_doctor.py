@@ -64,7 +64,7 @@ def test_doctor_writes_nothing_where_nothing_is_installed(home):
     ("pattern", "new", "said"),
     [
         (r'"matcher": "Bash\|Edit"', '"matcher": "Bash"', "union"),
-        (r'"timeout": 15', '"timeout": 5', "deadlines"),
+        (r'"timeout": 17', '"timeout": 5', "deadlines"),
         (r'"--plan"', '"--plans"', "something else"),
         (r'"Stop": \[', '"SessionEnd": [', "no entry for Stop"),
     ],
@@ -130,7 +130,7 @@ def test_a_gate_that_no_longer_denies_fails(installed):
 
 def test_a_front_that_does_not_start_fails(home, places, recipe):
     home.run("overdeck", "install")
-    recipe.python = str(home.root / "gone" / "python3")
+    edit(home, r'"command": "[^"]+"', '"command": "/nowhere/front"')
     reports = {report.name: report for report in run(CHECKS, Situation(places, recipe, {}))}
 
     assert reports["front"].state == "fail" and "does not start" in reports["front"].seen

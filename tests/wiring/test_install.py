@@ -12,7 +12,7 @@ from homes import Home
 from overdeck.errors import ExitCode, OverdeckError
 from overdeck.wiring import install as installing
 from overdeck.wiring.entries import find
-from overdeck.wiring.install import install, timeout_s, uninstall
+from overdeck.wiring.install import MARGIN_S, install, timeout_s, uninstall
 
 THEIRS = """\
 {
@@ -43,7 +43,7 @@ def test_install_writes_one_exec_form_entry_an_event(home, theirs):
     assert (ran.code, ran.data["events"]) == (0, {"PreToolUse": "added", "Stop": "added"})
     ours = groups["PreToolUse"][1]
     hook = ours["hooks"][0]
-    assert (ours["matcher"], hook["type"], hook["timeout"]) == ("Bash|Edit", "command", 15)
+    assert (ours["matcher"], hook["type"], hook["timeout"]) == ("Bash|Edit", "command", 17)
     assert hook["args"][-1] == "--by-overdeck" and Path(hook["command"]).is_absolute()
     assert "matcher" not in groups["Stop"][0]
 
@@ -341,7 +341,7 @@ def test_a_lock_that_is_held_is_said_to_be_busy(home, places, recipe, monkeypatc
 def test_the_timeout_is_above_everything_the_front_may_take(recipe):
     recipe.total_deadline_ms = 8500
 
-    assert timeout_s(recipe) == 5 + 9 + 2
+    assert timeout_s(recipe) == 5 + 9 + MARGIN_S
 
 
 def test_the_settings_of_another_config_folder_are_used(home, tmp_path):

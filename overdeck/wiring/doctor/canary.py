@@ -12,7 +12,7 @@ def _canaries(situation: Situation) -> Result:
         return Result("skip", "no gate is on")
     failed, cases = [], 0
     for gate in gates:
-        result = run_matrix(gate, python=situation.recipe.python)
+        result = run_matrix(gate)
         cases += result.cases
         if not result.ok:
             failed.append(f"{gate.id}: {result.failures[0] if result.failures else 'its matrix has no case'}")

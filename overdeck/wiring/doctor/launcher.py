@@ -6,10 +6,12 @@ import platform
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
-from overdeck.authoring.fleet import front_argv
+from overdeck.authoring.fleet import built_front, front_argv
 from overdeck.dispatch.manifest import Recipe
 from overdeck.dispatch.plan import PlanError, parse, read_plan, trusted
 from overdeck.wiring.doctor.check import Check, Result, Situation
@@ -95,10 +97,13 @@ def _interpreter(situation: Situation) -> Result:
 def _front(situation: Situation) -> Result:
     if not situation.installed or not situation.union:
         return Result("skip", "not installed", "overdeck install")
-    event = "PreToolUse" if "PreToolUse" in situation.union else next(iter(situation.union))
+    entry = min(situation.entries, key=lambda entry: entry.event != "PreToolUse", default=None)
+    if entry is None:
+        return Result("fail", "the entries that install wrote are gone from the settings", "overdeck install")
+    event = entry.event
     call = payload_for(event, "Bash", cwd="/", transcript=os.devnull) | {"session_id": SESSION}
     limit = timeout_s(situation.recipe)
-    ran = _start(front_argv(situation.recipe, event), json.dumps(call).encode(), limit)
+    ran = _start([str(word) for word in entry.argv], json.dumps(call).encode(), limit)
     again = f"overdeck hooks errors; {event} with a call that runs `echo hi` was tried"
     if isinstance(ran, str):
         return Result("fail", f"the front {ran}", "overdeck install")
@@ -109,6 +114,38 @@ def _front(situation: Situation) -> Result:
         harmless = said.startswith("{") and "systemMessage" not in said
         return Result("warn" if harmless else "fail", f"the front speaks on a harmless call: {said[:200]}", again)
     return Result("ok", f"the front starts with an empty environment and says nothing to a harmless {event}")
+
+
+def _native(situation: Situation) -> Result:
+    built = built_front()
+    if built is None:
+        times = _starts_of_true(front_argv(situation.recipe, "PreToolUse"))
+        return Result(
+            "warn",
+            f"there is no native front: a call in which nothing acts costs {times:.0f} times the start of `true` "
+            "(measured now), the native front about once",
+            "install a C compiler (Debian: apt-get install gcc libc6-dev), then install overdeck again",
+        )
+    if not built.fresh:
+        return Result(
+            "fail",
+            f"{built.path} was built from another source than this installation's",
+            "install overdeck again",
+        )
+    return Result("ok", f"{built.path} is native and of this source")
+
+
+def _starts_of_true(argv: Sequence[str], rounds: int = 7) -> float:
+    """How many times the wall time of starting ``true`` this front takes to pass an empty payload: a median ratio."""
+    ratios = []
+    for _ in range(rounds):
+        spent = []
+        for command in (["true"], argv):
+            started = time.perf_counter()
+            subprocess.run(command, input=b"", capture_output=True, check=False)
+            spent.append(time.perf_counter() - started)
+        ratios.append(spent[1] / spent[0])
+    return median(ratios)
 
 
 def _recipe_in_force(situation: Situation) -> Recipe:
@@ -149,4 +186,5 @@ LAUNCHER = (
     Check("plans", _plans),
     Check("interpreter", _interpreter),
     Check("front", _front),
+    Check("native front", _native),
 )
