@@ -69,7 +69,7 @@ def event_arm(name: str, settings: Path, event: str, subject: str = "") -> Arm:
             code="dropped-settings",
             hint=f"overdeck audit --settings {settings}",
         )
-    handlers = [] if read.data.get("disableAllHooks") is True else read.handlers(event, subject)
+    handlers = read.handlers(event, subject)
     commands = tuple(tuple(handler.argv(read.variables)) for handler in handlers if handler.starts_process)
     shown = f"{settings} {event} {subject}".rstrip()
     if not commands:

@@ -16,7 +16,7 @@ from overdeck.paths import Places
 
 if TYPE_CHECKING:
     from overdeck.wiring.audit import AuditReport
-    from overdeck.wiring.job import Job, Measured
+    from overdeck.wiring.job import Measured
     from overdeck.wiring.settings import Settings
 
 
@@ -80,11 +80,14 @@ def _needs_yes(
     files: list["Settings"], named: list[Path], payload: Path | None, allow_network: bool
 ) -> OverdeckError:
     """The refusal to run anything unasked: the list of what would run, and the command that runs it."""
+    from overdeck.wiring.audit import runnable_jobs
+    from overdeck.wiring.job import runnable
+
     again = ["overdeck", "audit", *(word for path in named for word in ("--settings", str(path))), "--measure"]
     again += ["--payload", str(payload)] if payload else []
     again += ["--allow-network"] if allow_network else []
-    jobs = _runnable(files)
-    listed = sorted({command for job in jobs for command in _commands(job)})
+    jobs = runnable_jobs(files)
+    listed = sorted({handler.shown for job in jobs for handler in runnable(job)})
     return usage(
         "\n  ".join([f"--measure would run these {len(listed)} hooks, on {len(jobs)} kinds of call:", *listed]),
         hint=shlex.join([*again, "--yes"]),
@@ -95,25 +98,12 @@ def _needs_yes(
 def _measure(
     files: list["Settings"], out: Output, allow_network: bool, payload: dict[str, Any] | None
 ) -> dict[tuple[str, str], "Measured"]:
+    from overdeck.wiring.audit import runnable_jobs
     from overdeck.wiring.measure import RUNS, measure
 
-    jobs = _runnable(files)
+    jobs = runnable_jobs(files)
     out.note(f"running the hooks of {len(jobs)} kinds of call, each {RUNS + 1} times")
     return measure(jobs, files, environ=os.environ, payload=payload, allow_network=allow_network)
-
-
-def _runnable(files: list["Settings"]) -> list["Job"]:
-    from overdeck.wiring.audit import all_disabled, jobs
-
-    return [] if all_disabled(files) else [job for job in jobs(files) if _commands(job)]
-
-
-def _commands(job: "Job") -> list[str]:
-    return [
-        shlex.join([handler.command, *handler.args]) if handler.args is not None else handler.command
-        for handler in job.handlers
-        if handler.starts_process and not handler.dropped
-    ]
 
 
 def _payload(path: Path | None) -> dict[str, Any] | None:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from overdeck.dispatch.clients import CLAUDE_EVENTS, CLAUDE_TOOLS, TOOL_EVENTS, exact_names, is_exact, matches
+from overdeck.dispatch.clients import CLAUDE_TOOLS, TOOL_EVENTS, exact_names, is_exact, matches
 from overdeck.wiring import costmodel
-from overdeck.wiring.job import Job, Measured
+from overdeck.wiring.job import Job, Measured, runnable
 from overdeck.wiring.rules import RULES, Context, Finding, apply, worst_first
-from overdeck.wiring.settings import Handler, Settings, handlers_for
+from overdeck.wiring.settings import Settings, handlers_for
 
 ALWAYS = {
     "PreToolUse": ("Bash", "Write"),
@@ -115,7 +115,7 @@ def audit(
     events: dict[str, dict[str, Cost]] = {}
     for job in jobs(files):
         result = (measured or {}).get((job.event, job.subject))
-        cost = NOTHING if not job.handlers else _cost(job.handlers, result, disabled=disabled, cores=cores)
+        cost = NOTHING if not job.handlers else _cost(job, result, disabled=disabled, cores=cores)
         events.setdefault(job.event, {})[job.subject] = cost
     moments = {
         name: sum((events.get(event, {}).get(tool, NOTHING) for event, tool in parts), NOTHING)
@@ -140,7 +140,7 @@ def audit(
 
 def all_disabled(files: Iterable[Settings]) -> bool:
     """Whether a file that the client reads switches every hook off."""
-    return any(file.data.get("disableAllHooks") is True and not file.dropped for file in files)
+    return any(file.disabled for file in files)
 
 
 def jobs(files: Sequence[Settings]) -> list[Job]:
@@ -151,6 +151,11 @@ def jobs(files: Sequence[Settings]) -> list[Job]:
         for event in named
         for subject in _subjects(event, files)
     ]
+
+
+def runnable_jobs(files: Sequence[Settings]) -> list[Job]:
+    """The jobs in which the client starts a program: what --measure lists, and what it runs."""
+    return [] if all_disabled(files) else [job for job in jobs(files) if runnable(job)]
 
 
 def _subjects(event: str, files: Iterable[Settings]) -> Iterator[str]:
@@ -181,14 +186,12 @@ def _matches_all(narrow: Sequence[str], tool: str) -> bool:
     )
 
 
-def _cost(handlers: Sequence[Handler], measured: Measured | None, *, disabled: bool, cores: int | None) -> Cost:
-    running = [
-        handler for handler in handlers if not disabled and not handler.dropped and handler.event in CLAUDE_EVENTS
-    ]
-    waited = [handler.longest_s for handler in running if not handler.background]
-    model = costmodel.model(running, cores=cores)
+def _cost(job: Job, measured: Measured | None, *, disabled: bool, cores: int | None) -> Cost:
+    answering, started = ((), ()) if disabled else (job.answering, runnable(job))
+    waited = [handler.longest_s for handler in answering if not handler.background]
+    model = costmodel.model(started, cores=cores)
     return Cost(
-        handlers=len(handlers),
+        handlers=len(job.handlers),
         starts=model.starts,
         wall_ms=measured.wall_ms if measured else model.wall_ms,
         cpu_ms=measured.cpu_ms if measured else model.cpu_ms,

@@ -1,5 +1,6 @@
 """One hook of a client's settings: what it starts, for which calls, and how long the client waits."""
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,11 @@ class Handler:
     def starts_process(self) -> bool:
         """Whether running it starts a program: only ``command`` hooks do."""
         return self.type == "command"
+
+    @property
+    def shown(self) -> str:
+        """The command line as a person reads it."""
+        return self.command if self.args is None else shlex.join([self.command, *self.args])
 
     @property
     def longest_s(self) -> float:

@@ -244,7 +244,7 @@ def _warnings(file: Path, before: bytes | None) -> tuple[str, ...]:
     env = settings.data.get("env")
     names = [name for name in env if name.startswith(("OVERDECK_", "PYTHON"))] if isinstance(env, dict) else []
     found = [f"env sets {name} in {file}: our hooks ignore it" for name in names]
-    if settings.data.get("disableAllHooks") is True:
+    if settings.disabled:
         found.append(f"disableAllHooks is on in {file}: no hook runs, ours included")
     return tuple(found)
 

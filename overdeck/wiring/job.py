@@ -1,8 +1,9 @@
-"""The handlers of one kind of call, and what running them was measured to cost."""
+"""The handlers of one kind of call, which of them the client runs, and what that was measured to cost."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from overdeck.dispatch.clients import CLAUDE_EVENTS
 from overdeck.wiring.settings import Handler
 
 
@@ -12,6 +13,18 @@ class Job(NamedTuple):
     event: str
     subject: str
     handlers: tuple[Handler, ...]
+
+    @property
+    def answering(self) -> tuple[Handler, ...]:
+        """Those that the client runs, of whatever type: none of a dropped file, none under an unknown event."""
+        if self.event not in CLAUDE_EVENTS:
+            return ()
+        return tuple(handler for handler in self.handlers if not handler.dropped)
+
+
+def runnable(job: Job) -> tuple[Handler, ...]:
+    """The handlers of ``job`` that the client starts as a program: what costs, and all that --measure may run."""
+    return tuple(handler for handler in job.answering if handler.starts_process)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import Any
 
 from overdeck.errors import ExitCode, OverdeckError
 from overdeck.wiring import offline
-from overdeck.wiring.job import Job, Measured
+from overdeck.wiring.job import Job, Measured, runnable
 from overdeck.wiring.payloads import payload_for
 from overdeck.wiring.settings import Handler, Settings
 
@@ -79,11 +79,11 @@ def _measure_all(
     with tempfile.TemporaryDirectory(prefix="overdeck-measure-") as folder, Spawner() as spawner:
         room = Room.make(Path(folder), files, environ)
         for job in jobs:
-            commands, failures = room.commands(job.handlers)
+            commands, failures = room.commands(runnable(job))
             runs = []
             if commands:
                 file = room.payload(job, payload)
-                limit = min(RUN_LIMIT_S, max(handler.longest_s for handler in job.handlers) or RUN_LIMIT_S)
+                limit = min(RUN_LIMIT_S, max(handler.longest_s for handler, _ in commands) or RUN_LIMIT_S)
                 for _ in range(RUNS + 1):
                     run = spawner.run(
                         [(argv[0], argv) for _, argv in commands],
@@ -170,8 +170,6 @@ class Room:
         """The argv of each handler with an absolute program, and those whose program is not there."""
         found, failures = [], []
         for handler in handlers:
-            if not handler.starts_process or handler.dropped:
-                continue
             own = Settings(handler.file, {}, (), (), Path(handler.plugin) if handler.plugin else None).variables
             argv = handler.argv(own)
             program = argv[0] if "/" in argv[0] else shutil.which(argv[0], path=self.environ["PATH"])

@@ -33,6 +33,11 @@ class Settings:
         return bool(self.problems)
 
     @property
+    def disabled(self) -> bool:
+        """Whether this file, which the client reads, switches every hook off, those of other files too."""
+        return self.data.get("disableAllHooks") is True and not self.dropped
+
+    @property
     def events(self) -> tuple[str, ...]:
         """The events it names, unknown ones included, in file order."""
         return tuple(dict.fromkeys(handler.event for handler in self.all_handlers))
@@ -52,8 +57,8 @@ class Settings:
         return names
 
     def handlers(self, event: str, subject: str = "") -> list[Handler]:
-        """What one call starts from this file: see ``handlers_for``."""
-        return handlers_for([self], event, subject)
+        """What one call starts from this file: see ``handlers_for``. None where it disables all hooks."""
+        return [] if self.disabled else handlers_for([self], event, subject)
 
 
 def handlers_for(files: Iterable[Settings], event: str, subject: str = "") -> list[Handler]:

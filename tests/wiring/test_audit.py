@@ -290,3 +290,15 @@ def test_a_dropped_files_hooks_are_never_run_beside_those_of_others(home, settin
     home.run("overdeck", *MEASURE, "--settings", str(dropped), "--settings", str(good))
 
     assert (tmp_path / "good").exists() and not (tmp_path / "dropped").exists()
+
+
+def test_a_hook_under_an_unknown_event_is_neither_listed_nor_run_nor_counted(home, settings, tmp_path):
+    marks = [{"type": "command", "command": f"touch {tmp_path}/{name}"} for name in ("unknown", "known")]
+    path = settings({"hooks": {**on("PreToolUses", marks[0])["hooks"], **on("Stop", marks[1])["hooks"]}}).path
+    refusal = home.run("overdeck", "audit", "--measure", "--settings", str(path))
+    data = home.run("overdeck", *MEASURE, "--json", "--settings", str(path)).data
+
+    assert "/unknown" not in refusal.err and "/known" in refusal.err
+    assert (tmp_path / "known").exists() and not (tmp_path / "unknown").exists()
+    cost = data["events"]["PreToolUses"]["*"]
+    assert (cost["handlers"], cost["starts"], cost["cpu_ms"], cost["source"]) == (1, 0, 0, "model")

@@ -198,3 +198,10 @@ def test_a_plugins_root_is_the_folder_above_its_hooks_folder(settings, tmp_path:
 
 def test_a_projects_folder_is_the_one_above_dot_claude(settings, tmp_path: Path):
     assert settings({}).variables == {"CLAUDE_PROJECT_DIR": str(tmp_path / "project")}
+
+
+def test_a_file_that_disables_all_hooks_starts_none(settings):
+    hooks = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}
+
+    assert settings(hooks).handlers("Stop")
+    assert settings({**hooks, "disableAllHooks": True}).handlers("Stop") == []
