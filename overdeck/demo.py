@@ -7,8 +7,6 @@ import json
 import os
 import shlex
 import shutil
-import subprocess
-import sys
 import sysconfig
 import tempfile
 from collections.abc import Callable
@@ -18,11 +16,12 @@ from typing import Any, NamedTuple
 
 from overdeck.errors import ExitCode, OverdeckError
 from overdeck.paths import Places, shipped
+from overdeck.process import Completed, argv_of, run, script
 
 _SILENT = "code-size"
 _DAYS = 9
 _CALLS_A_DAY = 40
-_DOORS = {"overdeck": "overdeck", "hookbench": "hookbench", "od-incidents": "od_incidents"}
+_STEP_DEADLINE_S = 120.0
 
 
 class Step(NamedTuple):
@@ -49,7 +48,7 @@ class _Stage:
             "LANG": "C.UTF-8",
             "NO_COLOR": "1",
             "COLUMNS": "100",
-            "PYTHONPATH": str(Path(__file__).resolve().parent.parent) if not _script("overdeck").exists() else "",
+            "PYTHONPATH": str(Path(__file__).resolve().parent.parent) if not script("overdeck").exists() else "",
         }
         if not self.environment["PYTHONPATH"]:
             del self.environment["PYTHONPATH"]
@@ -67,31 +66,30 @@ class _Stage:
         cwd: Path | None = None,
         shown: int = 12,
         contains: str = "",
-    ) -> subprocess.CompletedProcess[bytes]:
+    ) -> Completed:
         """Run one command and show it with the first lines of what it said; a step when it has a title."""
-        argv = [*_argv(words[0]), *words[1:]]
-        done = subprocess.run(
-            argv,
-            input=stdin,
-            capture_output=True,
-            env=self.environment,
-            cwd=cwd or self.home,
-            timeout=120,
-            check=False,
-        )
+        argv = [*argv_of(words[0]), *words[1:]]
+        done = run(argv, env=self.environment, cwd=cwd or self.home, stdin=stdin, deadline_s=_STEP_DEADLINE_S)
+        if not isinstance(done, Completed):
+            raise OverdeckError(
+                f"a step of the demo went wrong: {shlex.join(words)} {done.why}",
+                code="demo-step",
+                exit_code=ExitCode.INTERNAL,
+                hint=f"run it by hand to see why: {shlex.join(words)}",
+            )
         if title:
             command = self._short(shlex.join(words))
             self.say(f"$ {command}")
-            text = (done.stdout + (done.stderr if done.returncode else b"")).decode("utf-8", "replace")
+            text = (done.stdout + (done.stderr if done.code else b"")).decode("utf-8", "replace")
             lines = [self._short(line) for line in text.rstrip().splitlines()]
             for line in lines[:shown]:
                 self.say(f"  {line}")
             if len(lines) > shown:
                 self.say(f"  (+{len(lines) - shown} more lines)")
-            if done.returncode:
-                self.say(f"  exit {done.returncode}")
-            ok = done.returncode == expect and contains.encode() in done.stdout + done.stderr
-            self.steps.append(Step(title, command, done.returncode, ok))
+            if done.code:
+                self.say(f"  exit {done.code}")
+            ok = done.code == expect and contains.encode() in done.stdout + done.stderr
+            self.steps.append(Step(title, command, done.code, ok))
         return done
 
     def _short(self, text: str) -> str:
@@ -187,9 +185,9 @@ def _repository(stage: _Stage) -> Path:
     return work
 
 
-def _git(stage: _Stage, cwd: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
+def _git(stage: _Stage, cwd: Path, *words: str) -> Completed:
     done = stage.run("git", "-c", "core.hooksPath=/dev/null", *words, cwd=cwd)
-    if done.returncode:
+    if done.code:
         raise OverdeckError(
             f"git {words[0]} failed in the demo's throwaway repository: {done.stderr.decode('utf-8', 'replace')}",
             code="demo-git",
@@ -244,13 +242,3 @@ def _write_past(places: Places) -> None:
 
 def _places(stage: _Stage) -> Places:
     return Places.from_environment({"HOME": str(stage.home)})
-
-
-def _script(command: str) -> Path:
-    return Path(sysconfig.get_path("scripts"), command)
-
-
-def _argv(command: str) -> list[str]:
-    if command in _DOORS and not _script(command).exists():
-        return [sys.executable, "-c", f"from overdeck.cli.doors import {_DOORS[command]} as door; door()"]
-    return [str(_script(command))] if command in _DOORS else [command]

@@ -1,11 +1,11 @@
 """The one function that runs git: no prompts, no hooks of the repository, a deadline, the group killed."""
 
 import os
-import signal
-import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
 from overdeck.errors import ExitCode, OverdeckError
+from overdeck.process import NotCompleted, run
 
 _SAFE = (
     "-c", "core.fsmonitor=",
@@ -15,7 +15,39 @@ _SAFE = (
 )  # fmt: skip
 
 
-def git(*args: str, cwd: Path, deadline_s: float = 30.0) -> subprocess.CompletedProcess[str]:
+class Answer(NamedTuple):
+    """What one run of git said, and its exit code."""
+
+    argv: tuple[str, ...]
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def complaint(self) -> str:
+        """The first line on stderr; the exit code where there is none."""
+        lines = [line.strip() for line in self.stderr.splitlines() if line.strip()]
+        return lines[0] if lines else f"git ended with exit code {self.code}"
+
+
+class NoWorkTree(OverdeckError):
+    """A folder that is in no git work tree."""
+
+
+def top(folder: Path, *, hint: str) -> Path:
+    """The top of the git work tree around ``folder``. Raises NoWorkTree (usage), with ``hint``, where there is none."""
+    found = git("rev-parse", "--show-toplevel", cwd=folder)
+    if found.code != 0:
+        raise NoWorkTree(
+            f"{folder} is in no git work tree: {found.complaint}",
+            code="no-repository",
+            exit_code=ExitCode.USAGE,
+            hint=hint,
+        )
+    return Path(found.stdout.removesuffix("\n"))
+
+
+def git(*args: str, cwd: Path, deadline_s: float = 30.0) -> Answer:
     """Run ``git ARGS`` in ``cwd`` and return what it said; the exit code is the caller's to judge.
 
     The environment is built up, not inherited: a ``GIT_DIR`` or ``GIT_SSH_COMMAND`` of the caller cannot
@@ -33,35 +65,20 @@ def git(*args: str, cwd: Path, deadline_s: float = 30.0) -> subprocess.Completed
     }
     if "SSH_AUTH_SOCK" in os.environ:
         environ["SSH_AUTH_SOCK"] = os.environ["SSH_AUTH_SOCK"]
-    argv = ["git", *_SAFE, *args]
-    try:
-        child = subprocess.Popen(
-            argv,
-            cwd=cwd,
-            env=environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            text=True,
-            errors="replace",
-        )
-    except FileNotFoundError:
-        raise OverdeckError(
-            f"git could not be started in {cwd}: there is no git on PATH, or the folder is gone",
-            code="no-git",
-            exit_code=ExitCode.UNVERIFIABLE,
-            hint="install git, then run the command again",
-        ) from None
-    try:
-        out, err = child.communicate(timeout=deadline_s)
-    except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)
-        child.communicate()
+    ran = run(["git", *_SAFE, *args], env=environ, cwd=cwd, deadline_s=deadline_s)
+    if isinstance(ran, NotCompleted) and ran.started:
         raise OverdeckError(
             f"git {args[0]} in {cwd} did not end within {deadline_s:g} s",
             code="git-timeout",
             exit_code=ExitCode.UNVERIFIABLE,
             hint=f"run it by hand to see why: git -C {cwd} {' '.join(args)}",
-        ) from None
-    return subprocess.CompletedProcess(argv, child.returncode, out, err)
+        )
+    if isinstance(ran, NotCompleted):
+        raise OverdeckError(
+            f"git could not be started in {cwd}: there is no git on PATH, or the folder is gone",
+            code="no-git",
+            exit_code=ExitCode.UNVERIFIABLE,
+            hint="install git, then run the command again",
+        )
+    stdout, stderr = (stream.decode("utf-8", "replace") for stream in (ran.stdout, ran.stderr))
+    return Answer(ran.argv, ran.code, stdout, stderr)

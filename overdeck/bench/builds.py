@@ -5,18 +5,18 @@ equal length, because a path's length moves the stack and so the time.
 """
 
 import os
+import shlex
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from overdeck.bench.invalid import InvalidMeasurement
-from overdeck.git import git
+from overdeck.git import NoWorkTree, git, top
+from overdeck.process import Completed, run
 
 BUILD_DEADLINE_S = 900.0
 _STRIPPED = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
@@ -51,18 +51,18 @@ class Build:
 
 def repository(folder: Path) -> Path:
     """The top of the git work tree that ``folder`` is in; raises InvalidMeasurement where it is in none."""
-    found = git("rev-parse", "--show-toplevel", cwd=folder)
-    if found.returncode != 0:
+    try:
+        return top(folder, hint="git init")
+    except NoWorkTree as error:
         raise InvalidMeasurement(
-            f"{folder} is not in a git work tree: there is no base to build", code="no-repository", hint="git init"
-        )
-    return Path(found.stdout.rstrip("\n"))
+            f"there is no base to build: {error.message}", code=error.code, hint=error.hint
+        ) from None
 
 
 def commit_of(revision: str, root: Path) -> str:
     """The commit that ``revision`` names; raises InvalidMeasurement where this repository has no such commit."""
     found = git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", cwd=root)
-    if found.returncode != 0:
+    if found.code != 0:
         raise InvalidMeasurement(
             f"the base {revision} is not a commit of {root}",
             code="no-such-base",
@@ -85,9 +85,9 @@ def two_builds(
         base, head = (_side(Path(temporary).resolve() / name) for name in ("base", "head"))
         try:
             made = git("worktree", "add", "--detach", str(base.source), commit, cwd=root, deadline_s=300)
-            if made.returncode != 0:
+            if made.code != 0:
                 raise InvalidMeasurement(
-                    f"base {commit[:12]} could not be checked out: {made.stderr.strip()}",
+                    f"base {commit[:12]} could not be checked out: {made.complaint}",
                     code="base-checkout",
                     hint=f"try: git worktree add --detach /tmp/base {commit[:12]}",
                 )
@@ -131,37 +131,16 @@ def _build(side: Build, build: Sequence[str]) -> None:
     # A build is no arm: it needs the caller's proxy, certificates and package index.
     environ = {key: value for key, value in os.environ.items() if key not in _STRIPPED}
     for argv in steps:
-        log = side.work.parent / "build.log"
-        ended = _run_step(argv, side.source, environ, log)
-        if ended != 0:
-            tail = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_TAIL:])
-            raise InvalidMeasurement(
-                f"{side.name} does not build: {' '.join(argv)}: {ended}\n{tail}".rstrip(),
-                code=f"{side.name}-build",
-                hint="build it by hand in a clean checkout",
-            )
+        ran = run(argv, env=environ, cwd=side.source, deadline_s=BUILD_DEADLINE_S)
+        if isinstance(ran, Completed) and ran.code == 0:
+            continue
+        said = f"exit {ran.code}\n{_tail(ran.output)}" if isinstance(ran, Completed) else ran.why
+        raise InvalidMeasurement(
+            f"{side.name} does not build: {shlex.join(argv)}: {said}".rstrip(),
+            code=f"{side.name}-build",
+            hint="build it by hand in a clean checkout",
+        )
 
 
-def _run_step(argv: Sequence[str], cwd: Path, environ: Mapping[str, str], log: Path) -> int | str:
-    """Run one build step into ``log``: its exit code, or why there is none."""
-    with log.open("wb") as output:
-        try:
-            child = subprocess.Popen(
-                argv,
-                cwd=cwd,
-                env=environ,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        except OSError as error:
-            return str(error)
-        try:
-            return child.wait(BUILD_DEADLINE_S)
-        except subprocess.TimeoutExpired:
-            return f"not done after {BUILD_DEADLINE_S:g} s"
-        finally:
-            if child.poll() is None:  # too late, or interrupted
-                os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
+def _tail(output: str) -> str:
+    return "\n".join(output.splitlines()[-_LOG_TAIL:])

@@ -5,12 +5,11 @@ against a pattern when registry.toml is read, and the remote must be one that th
 """
 
 import re
-import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
 from overdeck.errors import ExitCode, OverdeckError, not_found
-from overdeck.git import git
+from overdeck.git import Answer, git
 
 VERIFIER = "commit/1"
 """Goes up when the rule changes, so that evidence says by which rule it was accepted."""
@@ -19,7 +18,7 @@ FETCH_DEADLINE_S = 120.0
 _FETCH_ATTEMPTS = 3
 
 
-class Check(NamedTuple):
+class GitCheck(NamedTuple):
     """One git command that was run, and how it ended."""
 
     argv: list[str]
@@ -32,7 +31,7 @@ class Branch(NamedTuple):
     name: str
     """``origin/main``"""
     head: str
-    checks: tuple[Check, ...]
+    checks: tuple[GitCheck, ...]
 
 
 class Landed(NamedTuple):
@@ -42,13 +41,13 @@ class Landed(NamedTuple):
     branch: Branch
     named: tuple[str, ...]
     """What its ``Incident:`` trailers say."""
-    checks: tuple[Check, ...]
+    checks: tuple[GitCheck, ...]
 
 
 def fetch(repo: Path, branch: str) -> Branch:
     """Fetch ``branch`` (``REMOTE/BRANCH``) and return its head. Raises OverdeckError (unverifiable, 5)."""
     remotes = _git(repo, "remote")
-    if remotes.returncode != 0:
+    if remotes.code != 0:
         raise unverifiable(
             f"{repo} is in no git repository, so no commit can be looked up",
             "no-repository",
@@ -64,14 +63,14 @@ def fetch(repo: Path, branch: str) -> Branch:
     remote = max(known, key=len)
     tracking = f"refs/remotes/{branch}"
     fetched = _fetch(repo, remote, f"+refs/heads/{branch.removeprefix(f'{remote}/')}:{tracking}")
-    if fetched.returncode != 0:
+    if fetched.code != 0:
         raise unverifiable(
-            f"{branch} could not be fetched in {repo}: {_said(fetched)}",
+            f"{branch} could not be fetched in {repo}: {fetched.complaint}",
             "fetch-failed",
             f"git -C {repo} fetch {remote}, then the same command again",
         )
     head = _git(repo, "rev-parse", "--verify", "--quiet", f"{tracking}^{{commit}}")
-    if head.returncode != 0:
+    if head.code != 0:
         raise unverifiable(f"{branch} is no commit in {repo}", "no-branch", f"git -C {repo} branch -r")
     return Branch(branch, head.stdout.strip(), (_check(fetched), _check(head)))
 
@@ -84,7 +83,7 @@ def find(repo: Path, branch: Branch, sha: str) -> Landed:
     """
     full, naming = _full_sha(repo, sha)
     ancestor = _git(repo, "merge-base", "--is-ancestor", full, branch.head)
-    if ancestor.returncode == 1:
+    if ancestor.code == 1:
         shallow = _git(repo, "rev-parse", "--is-shallow-repository")
         if shallow.stdout.strip() == "true":
             raise unverifiable(
@@ -99,9 +98,9 @@ def find(repo: Path, branch: Branch, sha: str) -> Landed:
             hint=f"push it or merge it into {branch.name}, then run the same command again",
             data={"artifact": f"commit:{full}", "branch": branch.name, "head": branch.head, "verdict": "rejected"},
         )
-    if ancestor.returncode != 0:
+    if ancestor.code != 0:
         raise unverifiable(
-            f"git could not compare {full[:12]} with {branch.name}: {_said(ancestor)}",
+            f"git could not compare {full[:12]} with {branch.name}: {ancestor.complaint}",
             "git-failed",
             f"git -C {repo} fsck --connectivity-only",
         )
@@ -115,7 +114,7 @@ def unverifiable(message: str, code: str, hint: str) -> OverdeckError:
     return OverdeckError(message, code=code, exit_code=ExitCode.UNVERIFIABLE, hint=hint)
 
 
-def _full_sha(repo: Path, sha: str) -> tuple[str, tuple[Check, ...]]:
+def _full_sha(repo: Path, sha: str) -> tuple[str, tuple[GitCheck, ...]]:
     """The one commit whose name begins with ``sha``. Not ``rev-parse SHA``: a branch may be called like one."""
     listed = _git(repo, "rev-parse", f"--disambiguate={sha}")
     found = []
@@ -139,7 +138,7 @@ def _full_sha(repo: Path, sha: str) -> tuple[str, tuple[Check, ...]]:
     return found[0], (_check(listed),)
 
 
-def _fetch(repo: Path, remote: str, refspec: str) -> subprocess.CompletedProcess[str]:
+def _fetch(repo: Path, remote: str, refspec: str) -> Answer:
     """``git fetch``; again while another process is updating the same ref."""
     for _ in range(_FETCH_ATTEMPTS):
         fetched = _git(
@@ -155,19 +154,14 @@ def _fetch(repo: Path, remote: str, refspec: str) -> subprocess.CompletedProcess
             refspec,
             deadline_s=FETCH_DEADLINE_S,
         )
-        if fetched.returncode == 0 or "cannot lock ref" not in fetched.stderr:
+        if fetched.code == 0 or "cannot lock ref" not in fetched.stderr:
             break
     return fetched
 
 
-def _git(repo: Path, *args: str, deadline_s: float = 30.0) -> subprocess.CompletedProcess[str]:
+def _git(repo: Path, *args: str, deadline_s: float = 30.0) -> Answer:
     return git(*args, cwd=repo, deadline_s=deadline_s)
 
 
-def _check(done: subprocess.CompletedProcess[str]) -> Check:
-    return Check(list(done.args), done.returncode)
-
-
-def _said(done: subprocess.CompletedProcess[str]) -> str:
-    lines = [line for line in done.stderr.splitlines() if line.strip()]
-    return lines[0].strip() if lines else f"git ended with exit code {done.returncode}"
+def _check(done: Answer) -> GitCheck:
+    return GitCheck(list(done.argv), done.code)

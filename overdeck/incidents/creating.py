@@ -4,9 +4,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from overdeck.errors import ExitCode, OverdeckError, usage
+from overdeck.errors import ExitCode, OverdeckError
 from overdeck.files import write_atomically
-from overdeck.git import git
 from overdeck.incidents.registry import MARKER
 from overdeck.paths import shipped
 
@@ -23,18 +22,6 @@ class Created:
 
     root: Path
     written: tuple[Path, ...]
-
-
-def git_top(cwd: Path) -> Path:
-    """The top of the git work tree around ``cwd``. Raises OverdeckError (usage) where there is none."""
-    top = git("rev-parse", "--show-toplevel", cwd=cwd)
-    if top.returncode != 0:
-        raise usage(
-            f"{cwd} is in no git work tree, so there is no place that a registry belongs to",
-            code="no-repository",
-            hint="od-incidents init --registry DIR",
-        )
-    return Path(top.stdout.removesuffix("\n"))
 
 
 def create(root: Path) -> Created:

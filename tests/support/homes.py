@@ -3,15 +3,12 @@
 import json
 import os
 import subprocess
-import sys
-import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import overdeck
-
-_DOORS = {"overdeck": "overdeck", "hookbench": "hookbench", "od-incidents": "od_incidents"}
+from overdeck.process import argv_of, script
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ class Home:
     ) -> Ran:
         """Run an installed command; where it is not installed (a source tree), its entry point."""
         done = subprocess.run(
-            [*argv(command), *args],
+            [*argv_of(command), *args],
             input=stdin,
             capture_output=True,
             text=True,
@@ -72,15 +69,3 @@ class Home:
             check=False,
         )
         return Ran(done.returncode, done.stdout, done.stderr)
-
-
-def script(command: str) -> Path:
-    """Where an installed command is."""
-    return Path(sysconfig.get_path("scripts"), command)
-
-
-def argv(command: str) -> list[str]:
-    if script(command).exists():
-        return [str(script(command))]
-    door = _DOORS[command]
-    return [sys.executable, "-c", f"from overdeck.cli.doors import {door}; {door}()"]

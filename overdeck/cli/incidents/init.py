@@ -13,12 +13,14 @@ def command(registry: RegistryOption = None, as_json: JsonOption = False) -> Non
     What is there already stays as it is.
     """
     with verb("incidents.init", as_json) as out:
-        from overdeck.incidents.creating import create, git_top
+        from overdeck.git import top
+        from overdeck.incidents.creating import create
 
         asked = registry or (
             Path(os.environ["OVERDECK_REGISTRY"]) if os.environ.get("OVERDECK_REGISTRY") else None
         )
-        root = Path.cwd() / asked if asked else git_top(Path.cwd()) / "incidents"
+        here = Path.cwd()
+        root = here / asked if asked else top(here, hint="od-incidents init --registry DIR") / "incidents"
         made = create(root)
         out.data = {"registry": str(made.root), "written": [str(path) for path in made.written]}
         if not made.written:

@@ -3,17 +3,15 @@
 import json
 import os
 import platform
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from statistics import median
 
 from overdeck.authoring.fleet import built_front, front_argv
 from overdeck.dispatch.manifest import Recipe
 from overdeck.dispatch.plan import PlanError, parse, read_plan, trusted
+from overdeck.process import Completed, run
 from overdeck.wiring.doctor.check import Check, Result, Situation
 from overdeck.wiring.install import timeout_s
 from overdeck.wiring.payloads import payload_for
@@ -83,11 +81,11 @@ def _interpreter(situation: Situation) -> Result:
     recipe = _recipe_in_force(situation)
     root = recipe.entry.rpartition("/overdeck/dispatch/")[0]
     code = f"import sys; sys.path.append({root!r}); import overdeck.dispatch.front"
-    ran = _start([recipe.python, "-I", "-S", "-c", code], b"", 10)
-    if isinstance(ran, str):
-        return Result("fail", f"{recipe.python} {ran}", "overdeck install")
-    if ran.returncode:
-        last = (ran.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit {ran.returncode}"])[-1]
+    ran = run([recipe.python, "-I", "-S", "-c", code], env={}, cwd="/", deadline_s=10)
+    if not isinstance(ran, Completed):
+        return Result("fail", f"{recipe.python} {ran.why}", "overdeck install")
+    if ran.code:
+        last = (ran.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit {ran.code}"])[-1]
         return Result(
             "fail", f"{recipe.python} cannot import the dispatcher from {root}: {last}", "overdeck install"
         )
@@ -102,14 +100,15 @@ def _front(situation: Situation) -> Result:
         return Result("fail", "the entries that install wrote are gone from the settings", "overdeck install")
     event = entry.event
     call = payload_for(event, "Bash", cwd="/", transcript=os.devnull) | {"session_id": SESSION}
+    argv = [str(word) for word in entry.argv]
     limit = timeout_s(situation.recipe)
-    ran = _start([str(word) for word in entry.argv], json.dumps(call).encode(), limit)
+    ran = run(argv, env={}, cwd="/", stdin=json.dumps(call).encode(), deadline_s=limit)
     again = f"overdeck hooks errors; {event} with a call that runs `echo hi` was tried"
-    if isinstance(ran, str):
-        return Result("fail", f"the front {ran}", "overdeck install")
+    if not isinstance(ran, Completed):
+        return Result("fail", f"the front {ran.why}", "overdeck install")
     said = ran.stdout.decode("utf-8", "replace").strip()
-    if ran.returncode:
-        return Result("fail", f"the front exits {ran.returncode}, which must be 0: {ran.stderr[:200]!r}", again)
+    if ran.code:
+        return Result("fail", f"the front exits {ran.code}, which must be 0: {ran.stderr[:200]!r}", again)
     if said:
         harmless = said.startswith("{") and "systemMessage" not in said
         return Result("warn" if harmless else "fail", f"the front speaks on a harmless call: {said[:200]}", again)
@@ -142,7 +141,7 @@ def _starts_of_true(argv: Sequence[str], rounds: int = 7) -> float:
         spent = []
         for command in (["true"], argv):
             started = time.perf_counter()
-            subprocess.run(command, input=b"", capture_output=True, check=False)
+            run(command, env={"PATH": os.defpath}, cwd="/", deadline_s=10)
             spent.append(time.perf_counter() - started)
         ratios.append(spent[1] / spent[0])
     return median(ratios)
@@ -154,29 +153,6 @@ def _recipe_in_force(situation: Situation) -> Recipe:
         return Recipe.load(situation.recipe.plans)
     except PlanError:
         return situation.recipe
-
-
-def _start(argv: Sequence[str], stdin: bytes, limit_s: float) -> subprocess.CompletedProcess[bytes] | str:
-    """Run a program with an empty environment; the reason in words where it cannot start or end in time."""
-    try:
-        process = subprocess.Popen(
-            argv,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={},
-            cwd="/",
-            start_new_session=True,
-        )
-    except OSError as error:
-        return f"does not start: {Path(argv[0])}: {error.strerror}"
-    try:
-        out, err = process.communicate(stdin, timeout=limit_s)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return f"does not end within {limit_s:g} s"
-    return subprocess.CompletedProcess(argv, process.returncode, out, err)
 
 
 LAUNCHER = (

@@ -1,0 +1,95 @@
+"""The one function that runs a program to its end: an argv, an explicit environment, a deadline, the group killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+DOORS = {"overdeck": "overdeck", "hookbench": "hookbench", "od-incidents": "od_incidents"}
+"""Our commands, and the function of ``overdeck.cli.doors`` behind each."""
+
+_LAST_WORDS_S = 1.0
+"""How long a killed group's pipes may take to close; what left the group may hold them for ever."""
+
+
+class Completed(NamedTuple):
+    """A program that ended by itself. ``code`` is negative where a signal ended it."""
+
+    argv: tuple[str, ...]
+    code: int
+    stdout: bytes
+    stderr: bytes
+
+    @property
+    def output(self) -> str:
+        """Standard output, then standard error, as text."""
+        return (self.stdout + self.stderr).decode("utf-8", "replace")
+
+
+class NotCompleted(NamedTuple):
+    """A program that did not start (``started`` False), or not end in time; ``why`` follows its name in a sentence."""
+
+    started: bool
+    why: str
+
+
+def run(
+    argv: Sequence[str], *, env: Mapping[str, str], cwd: Path | str, stdin: bytes = b"", deadline_s: float
+) -> Completed | NotCompleted:
+    """Run ``argv`` in a session of its own and wait until it has ended and closed its output, ``deadline_s`` at most.
+
+    ``env`` is the whole environment; its PATH is where ``argv[0]`` is looked for. Past the deadline, and when we
+    are interrupted, the process group is killed.
+    """
+    try:
+        child = subprocess.Popen(
+            argv,
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return NotCompleted(False, f"does not start: {error.filename or argv[0]}: {error.strerror}")
+    with child:
+        try:
+            stdout, stderr = child.communicate(stdin, timeout=deadline_s)
+        except subprocess.TimeoutExpired:
+            _kill(child)
+            return NotCompleted(True, f"does not end within {deadline_s:g} s")
+        except BaseException:
+            _kill(child)
+            raise
+    return Completed(tuple(argv), child.returncode, stdout, stderr)
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
+    with suppress(subprocess.TimeoutExpired):
+        child.communicate(timeout=_LAST_WORDS_S)
+
+
+def script(command: str) -> Path:
+    """Where an installed command of ours is, or would be."""
+    return Path(sysconfig.get_path("scripts"), command)
+
+
+def argv_of(command: str) -> list[str]:
+    """How to start one of ``DOORS``: the installed script, in a source tree its entry point; others as they are.
+
+    >>> argv_of("git")
+    ['git']
+    """
+    if command not in DOORS:
+        return [command]
+    if script(command).exists():
+        return [str(script(command))]
+    return [sys.executable, "-c", f"from overdeck.cli.doors import {DOORS[command]} as door; door()"]
