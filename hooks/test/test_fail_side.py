@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from fronts import Front, bash, recorded
 
+from overdeck.dispatch import manifest as manifests
 from overdeck.dispatch.plan import parse
 
 FAILURES = {
@@ -317,3 +318,65 @@ def test_an_event_without_modules_passes_in_silence_and_is_counted(front: Front)
     reply = front.call({**recorded("claude-code/Stop"), "hook_event_name": "TeammateIdle"}, "TeammateIdle")
     assert (reply.code, reply.stdout) == (0, "")
     assert front.calls()[-1]["event"] == "TeammateIdle"
+
+
+def test_no_verdict_is_lost_when_the_dispatcher_is_told_to_stop_while_modules_start(front: Front) -> None:
+    front.module(
+        "a-killer", "import os, signal; os.kill(os.getppid(), signal.SIGTERM); return None", cls="adviser"
+    )
+    for number in range(30):
+        front.module(f"b{number:02}", "return None", cls="adviser")
+    front.module("z-gate", "return deny('held')")
+    front.install()
+    assert [front.call(bash("ls")).decision for _ in range(10)] == ["deny"] * 10
+
+
+@pytest.mark.parametrize("repair", ["edit", "chmod"])
+def test_a_new_gate_that_was_broken_guards_once_it_is_mended_in_place(front: Front, repair: str) -> None:
+    front.module("one", "return None")
+    front.install()
+    folder = front.module("two", "return deny('two')")
+    manifest = folder / "module.toml"
+    good = manifest.read_text()
+    if repair == "edit":
+        manifest.write_text(good.replace('"gate"', '"gat"'))
+    else:
+        (folder / "module.py").chmod(0o666)
+    assert front.call(bash("ls")).stdout == ""
+    if repair == "edit":
+        manifest.write_text(good)
+    else:
+        (folder / "module.py").chmod(0o644)
+    assert front.call(bash("ls")).decision == "deny"
+
+
+def test_a_folder_of_modules_out_of_reach_leaves_the_last_good_plan_in_force(front: Front) -> None:
+    folder = front.module("one", "return deny('held')")
+    front.install()
+    front.modules.rename(front.root / "away")
+    reply = front.call(bash("ls"))
+    assert reply.decision == "deny" and "one" in reply.reason
+    assert "folder of modules is gone" in front.errors("overdeck")[0]["cause"]
+    assert not folder.exists()
+
+
+def test_what_changes_while_a_plan_is_made_makes_it_stale(front: Front) -> None:
+    front.module("one", "return deny('held')")
+    front.config.write_text("[modules.one]\nenabled = false\n")
+    front.install()
+    fleet = manifests.load(front.recipe)
+    front.config.write_text("")
+    manifests.write_plan(front.recipe, manifests.compile_plan(front.recipe, fleet, "PreToolUse"))
+    assert front.call(bash("ls")).decision == "deny"
+
+
+@pytest.mark.parametrize("where", ["modules", "plans"])
+def test_a_folder_that_others_may_write_is_not_loaded_from(front: Front, where: str) -> None:
+    front.module("one", "return advise('loaded')", cls="adviser")
+    front.install()
+    folder = front.modules if where == "modules" else front.plans
+    folder.chmod(0o777)
+    front.module("two", "return advise('loaded too')", cls="adviser")
+    reply = front.call(bash("ls"))
+    assert "loaded too" not in reply.context
+    assert where == "modules" or "systemMessage" in reply.answer

@@ -78,6 +78,29 @@ def test_what_a_module_starts_dies_with_it(front: Front, how: str) -> None:
     assert alive == []
 
 
+STARTED = {
+    "past the deadline": "import subprocess; subprocess.run(['sleep', '305.25'], start_new_session=True)",
+    "in a thread": (
+        "import subprocess, threading, time\n"
+        "start = lambda: subprocess.run(['sleep', '305.25'], start_new_session=True)\n"
+        "threading.Thread(target=start, daemon=True).start()\ntime.sleep(0.2)\nreturn None"
+    ),
+}
+
+
+@pytest.mark.parametrize("how", STARTED)
+def test_what_a_module_starts_in_a_session_of_its_own_dies_with_it(front: Front, how: str) -> None:
+    front.module("starter", STARTED[how], cls="adviser", toml="timeout_ms = 400")
+    front.install()
+    front.call(bash("ls"))
+    deadline = time.monotonic() + 2
+    while (alive := sleeping("305.25")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    for pid in alive:
+        os.kill(pid, 9)
+    assert alive == []
+
+
 def test_a_background_module_may_leave_a_process_that_holds_nothing_of_the_clients(front: Front) -> None:
     mark = "301.125"
     front.module(

@@ -27,7 +27,10 @@ def evaluate(call: Call) -> Verdict | None:
     if not inserts:
         return None
     for at, limit in sorted(set(inserts), reverse=True):
-        text = f"{text[:at]} {limit}{text[at:]}"
+        behind = (
+            "" if text[at : at + 1] in ("", " ", "\n", "\t") else " "
+        )  # `curl>f`: 60>f would name a descriptor
+        text = f"{text[:at]} {limit}{behind}{text[at:]}"
     return rewrite({**call.input, "command": text})
 
 

@@ -9,7 +9,16 @@ from itertools import pairwise
 from overdeck.dispatch.module import Call, Verdict, ask, deny
 from overdeck.dispatch.shell import commands
 
-_GLOBAL_WITH_ARGUMENT = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env")
+_GLOBAL_WITH_ARGUMENT = (
+    "-C",
+    "-c",
+    "--git-dir",
+    "--work-tree",
+    "--namespace",
+    "--exec-path",
+    "--config-env",
+    "--attr-source",
+)
 _PUSH_OPTIONS = ("--force", "--force-with-lease", "--mirror", "--delete", "--prune")
 
 
@@ -38,7 +47,8 @@ def _git_calls(text: str) -> list[list[str]]:
             for name, value in pairwise(arguments):
                 if name == "-c" and value.startswith("alias."):
                     body = value.partition("=")[2]
-                    calls += _git_calls(body[1:] if body.startswith("!") else f"git {body}")
+                    rest = " ".join(_without_globals(arguments)[1:])
+                    calls += _git_calls(f"{body[1:] if body.startswith('!') else f'git {body}'} {rest}")
     return calls
 
 
@@ -67,9 +77,9 @@ def _throws_away(arguments: list[str]) -> str:
 
 
 def _is(word: str, options: tuple[str, ...]) -> bool:
-    """Whether ``word`` is one of these long options, or an abbreviation of at least three letters."""
+    """Whether ``word`` is one of these long options, or an abbreviation, which git takes from one letter on."""
     name = word.partition("=")[0]
-    return name.startswith("--") and len(name) >= 5 and any(option.startswith(name) for option in options)
+    return name.startswith("--") and len(name) >= 3 and any(option.startswith(name) for option in options)
 
 
 def _short(words: list[str], letters: str) -> bool:

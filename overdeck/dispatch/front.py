@@ -13,13 +13,14 @@ import time
 
 from overdeck.dispatch import clients, jsontext, merge, payload, record, runner
 from overdeck.dispatch.module import Call
-from overdeck.dispatch.plan import NATIVE_FIELDS, Module, Plan, PlanError, parse, read_plan, stamp
+from overdeck.dispatch.plan import NATIVE_FIELDS, Module, Plan, PlanError, parse, read_plan, trusted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from overdeck.dispatch import manifest
     from overdeck.dispatch.payload import Payload
     from overdeck.dispatch.runner import Outcome
 
@@ -394,6 +395,9 @@ def _load_plan(plans: str, event: str) -> tuple[Plan | None, str]:
     path = f"{plans}/{event}.plan"
     plan: Plan | None = None
     problem = ""
+    distrust = trusted(plans)
+    if distrust:
+        return None, f"the plans cannot be trusted: {distrust}"
     try:
         plan = parse(read_plan(path))
         if plan.event != event:
@@ -403,7 +407,7 @@ def _load_plan(plans: str, event: str) -> tuple[Plan | None, str]:
     if plan is not None:
         if not plan.stale():
             return plan, ""
-        if _failed_before(plans, event, plan):
+        if _failed_before(plans, event):
             return plan, ""
     return _rebuild(plans, event, plan, problem)
 
@@ -416,20 +420,22 @@ def _rebuild(plans: str, event: str, last: Plan | None, problem: str) -> tuple[P
 
     try:
         recipe = manifest.Recipe.load(plans)
+    except PlanError as error:
+        return (last, f"the last good plan stays in force: {error}") if last else (None, f"{problem}; {error}")
+    try:
         fleet = manifest.load(recipe)
         plan = manifest.compile_plan(recipe, fleet, event)
         plan.crc = parse(plan.encode()).crc
+        trouble = "; ".join(str(one) for one in fleet.problems)
     except (PlanError, manifest.ManifestError) as error:
-        if last is not None:
-            _remember_failure(plans, event, last)
-            return last, f"the last good plan stays in force: {error}"
-        return None, f"{problem or 'there is no plan'}; {error}"
-    if fleet.problems:
-        listed = "; ".join(str(trouble) for trouble in fleet.problems)
-        if last is not None:
-            _remember_failure(plans, event, last)
-            return last, f"the last good plan stays in force: {listed}"
-        return plan, f"modules left out of the plan: {listed}"
+        plan, trouble = None, str(error)
+    if trouble and last is not None:
+        _remember_failure(recipe, event)
+        return last, f"the last good plan stays in force: {trouble}"
+    if plan is None:
+        return None, f"{problem or 'there is no plan'}; {trouble}"
+    if trouble:
+        return plan, f"modules left out of the plan: {trouble}"
     try:
         lock = posix.open(f"{plans}/.lock", posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC, 0o600)
         try:
@@ -444,23 +450,24 @@ def _rebuild(plans: str, event: str, last: Plan | None, problem: str) -> tuple[P
     return plan, ""
 
 
-def _signature(plan: Plan) -> bytes:
-    stamps = ";".join(str((*stamp(path), path)) for _, _, _, path in plan.sources)
-    return f"{binascii.crc32(stamps.encode('utf-8', 'replace')):08x}".encode()
-
-
-def _failed_before(plans: str, event: str, plan: Plan) -> bool:
+def _failed_before(plans: str, event: str) -> bool:
     """Whether a rebuild from these very sources has failed already: then it is not tried at every call."""
     try:
-        return read_plan(f"{plans}/{event}.failed") == _signature(plan)
+        failed = read_plan(f"{plans}/{event}.failed")
+    except PlanError:
+        return False
+    from overdeck.dispatch import manifest
+
+    try:
+        return failed == manifest.fingerprint(manifest.Recipe.load(plans)).encode()
     except PlanError:
         return False
 
 
-def _remember_failure(plans: str, event: str, plan: Plan) -> None:
-    from overdeck.dispatch.manifest import replace
+def _remember_failure(recipe: manifest.Recipe, event: str) -> None:
+    from overdeck.dispatch import manifest
 
     try:
-        replace(f"{plans}/{event}.failed", _signature(plan))
+        manifest.replace(f"{recipe.plans}/{event}.failed", manifest.fingerprint(recipe).encode())
     except OSError:
         return

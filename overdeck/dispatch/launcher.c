@@ -37,6 +37,9 @@
 #ifndef OVERDECK_SOURCE_HASH
 #define OVERDECK_SOURCE_HASH "unknown"
 #endif
+#ifndef MAP_POPULATE
+#define MAP_POPULATE 0
+#endif
 #ifdef __APPLE__
 #define MTIME(st) ((st).st_mtimespec)
 #define MAP_ANONYMOUS MAP_ANON
@@ -101,7 +104,7 @@ static Plan plan;
 static Module modules[MAX_MODULES];
 static Literal literals[MAX_LITERALS];
 static Native natives[MAX_MODULES];
-static int module_count, literal_count, native_count;
+static int module_count, literal_count, native_count, any_payload_literals;
 
 static Text event;
 static char plan_path[4096], plan_folder[4096];
@@ -196,17 +199,24 @@ static void put_time(Line *line)
     put(line, T("Z"));
 }
 
-/* One write() on O_APPEND; a full disk or a read-only folder loses the line, never the verdict. */
-static void append(Text path, const Line *line)
+/* One write() on O_APPEND; a full disk or a read-only folder loses the line, never the verdict. A line that a full disk
+ * once cut short is ended first, so that it takes no other with it. */
+static void append(Text path, Line *line)
 {
-    char name[4096];
+    char name[4096], last = '\n';
+    struct stat st;
     if (!path.len || path.len >= sizeof name || line->full)
         return;
     memcpy(name, path.at, path.len);
     name[path.len] = 0;
-    int fd = open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int fd = open(name, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return;
+    if (!fstat(fd, &st) && st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n' &&
+        line->len < line->room) {
+        memmove(line->at + 1, line->at, line->len++);
+        line->at[0] = '\n';
+    }
     ssize_t written = write(fd, line->at, line->len);
     (void)written;
     close(fd);
@@ -294,6 +304,8 @@ static Text word(Text *rest)
 
 static int has(Text list, Text name, char separator)
 {
+    if (list.len < name.len)
+        return 0;
     while (list.len) {
         const char *end = memchr(list.at, separator, list.len);
         Text one = {list.at, end ? (size_t)(end - list.at) : list.len};
@@ -302,6 +314,21 @@ static int has(Text list, Text name, char separator)
         if (!end)
             break;
         list.at = end + 1, list.len -= one.len + 1;
+    }
+    return 0;
+}
+
+/* Whether a module's tools= asks for this subject: by name, by "*", or by "?" (a regex for Python to decide). */
+static int asks_for(Text tools, Text subject)
+{
+    while (tools.len) {
+        const char *end = memchr(tools.at, '|', tools.len);
+        Text one = {tools.at, end ? (size_t)(end - tools.at) : tools.len};
+        if ((one.len == 1 && (*one.at == '*' || *one.at == '?')) || same(one, subject))
+            return 1;
+        if (!end)
+            break;
+        tools.at = end + 1, tools.len -= one.len + 1;
     }
     return 0;
 }
@@ -315,11 +342,25 @@ static int module_named(Text id)
     return -1;
 }
 
+/* The number a line begins with, and the line moved past it and its blank; 0 where there is none. */
+static int take_number(Text *rest, uint64_t *out)
+{
+    uint64_t value = 0;
+    size_t i = 0;
+    for (; i < rest->len && i < 20 && rest->at[i] >= '0' && rest->at[i] <= '9'; i++)
+        value = value * 10 + (uint64_t)(rest->at[i] - '0');
+    if (!i || i == 20 || i == rest->len || rest->at[i] != ' ')
+        return 0;
+    rest->at += i + 1, rest->len -= i + 1;
+    *out = value;
+    return 1;
+}
+
 static int source_is_fresh(Text line)
 {
-    uint64_t mtime, size, inode, seen = 0;
+    uint64_t mtime, size, inode;
     char path[4096];
-    if (!number(word(&line), &mtime) || !number(word(&line), &size) || !number(word(&line), &inode) ||
+    if (!take_number(&line, &mtime) || !take_number(&line, &size) || !take_number(&line, &inode) ||
         line.len >= sizeof path)
         return 0;
     memcpy(path, line.at, line.len);
@@ -327,7 +368,7 @@ static int source_is_fresh(Text line)
     struct stat st;
     if (stat(path, &st))
         return !mtime && !size && !inode;
-    seen = (uint64_t)MTIME(st).tv_sec * 1000000000u + (uint64_t)MTIME(st).tv_nsec;
+    uint64_t seen = (uint64_t)MTIME(st).tv_sec * 1000000000u + (uint64_t)MTIME(st).tv_nsec;
     return seen == mtime && (uint64_t)st.st_size == size && (uint64_t)st.st_ino == inode;
 }
 
@@ -347,21 +388,25 @@ static int plan_line(Text line)
         m->gate = same(cls, T("gate"));
         m->main_only = has(flags, T("main-only"), ',');
         m->payload_literals = has(flags, T("payload-literals"), ',');
+        any_payload_literals |= m->payload_literals;
         if (line.len < 6 || memcmp(line.at, "tools=", 6))
             return 0;
         m->tools = (Text){line.at + 6, line.len - 6};
-    } else if (same(key, T("literal"))) {
+    } else if (same(key, T("literals"))) {
         int of = module_named(word(&line));
-        if (of < 0 || literal_count == MAX_LITERALS || !line.len || line.len > MAX_LITERAL)
-            return 0;
-        literals[literal_count++] = (Literal){line, of};
-        modules[of].literals++;
+        while (line.len) {
+            Text one = word(&line);
+            if (of < 0 || literal_count == MAX_LITERALS || !one.len || one.len > MAX_LITERAL)
+                return 0;
+            literals[literal_count++] = (Literal){one, of};
+            modules[of].literals++;
+        }
     } else if (same(key, T("native"))) {
         Native *n = &natives[native_count];
         if (native_count == MAX_MODULES || (n->module = module_named(word(&line))) < 0)
             return 0;
         n->fields = word(&line);
-        if (!number(word(&line), &n->max_bytes))
+        if (!take_number(&line, &n->max_bytes))
             return 0;
         n->path = line;
         native_count++;
@@ -380,17 +425,20 @@ static int plan_line(Text line)
         if (into)
             *into = line;
         else
-            return same(key, T("meta"));
+            return same(key, T("details"));   /* of what only Python needs, behind the seal */
     }
     return 1;
 }
 
-/* Check and parse bytes that end in "crc XXXXXXXX\n"; `each` sees every line between header and crc. */
+/* Check the seal of "HEADER LENGTH\n…crc XXXXXXXX\n" at the start of these bytes; `each` sees every line inside. */
 static int checked_lines(const char *bytes, size_t size, Text header, int (*each)(Text))
 {
-    if (size < header.len + 14 || memcmp(bytes, header.at, header.len) || bytes[header.len] != '\n')
+    uint64_t length;
+    if (size < header.len + 23 || memcmp(bytes, header.at, header.len) || bytes[header.len] != ' ' ||
+        bytes[header.len + 9] != '\n' || !number((Text){bytes + header.len + 1, 8}, &length) || length > size ||
+        length < header.len + 23)
         return 0;
-    const char *end = bytes + size - 13;
+    const char *end = bytes + length - 13;
     if (memcmp(end, "crc ", 4) || end[12] != '\n' || end[-1] != '\n')
         return 0;
     static const char hex[] = "0123456789abcdef";
@@ -399,7 +447,7 @@ static int checked_lines(const char *bytes, size_t size, Text header, int (*each
         if (end[4 + i] != hex[crc >> (28 - 4 * i) & 15])
             return 0;
     plan.crc = (Text){end + 4, 8};
-    const char *at = bytes + header.len + 1;
+    const char *at = bytes + header.len + 10;
     while (at < end) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         if (!stop || !each((Text){at, (size_t)(stop - at)}))
@@ -418,7 +466,7 @@ static const char *map_own(const char *path, size_t *size)
         return NULL;
     void *bytes = MAP_FAILED;
     if (!fstat(fd, &st) && S_ISREG(st.st_mode) && trusted(&st) && st.st_size > 0 && st.st_size <= MAX_PLAN)
-        bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
     close(fd);
     *size = bytes == MAP_FAILED ? 0 : (size_t)st.st_size;
     return bytes == MAP_FAILED ? NULL : bytes;
@@ -427,6 +475,9 @@ static const char *map_own(const char *path, size_t *size)
 static int load_plan(void)
 {
     size_t size;
+    struct stat folder;
+    if (stat(plan_folder, &folder) || !trusted(&folder))
+        return 0;
     const char *bytes = map_own(plan_path, &size);
     if (bytes && checked_lines(bytes, size, T("overdeck-plan 1"), plan_line) && plan.python.len && plan.entry.len &&
         plan.calls.len)
@@ -449,6 +500,9 @@ static int recipe_line(Text line)
 /* Without a plan, the recipe beside it still says which Python can make one. */
 static int load_recipe(void)
 {
+    struct stat trust;
+    if (stat(plan_folder, &trust) || !trusted(&trust))
+        return 0;
     char path[4096 + 8];
     size_t folder = strlen(plan_folder), size;
     memcpy(path, plan_folder, folder);
@@ -812,74 +866,98 @@ static int plain_string(int key, Text *out)
 
 /* ---- routing and prefilter --------------------------------------------------------------------------------------- */
 
-static int hides_words(const uint8_t *s, size_t len)
+static void found(int literal)
 {
-    /* \u00XX, \/, $' and a backslash before a line end can spell a letter another way: such text skips nothing */
-    for (const uint8_t *p = s, *end = s + len; p < end; p++) {
-        p = memchr(p, '\\', (size_t)(end - p));
-        if (!p)
-            break;
-        size_t left = (size_t)(end - p);
-        if (left >= 2 && p[1] == '/')
-            return 1;
-        if (left >= 4 && p[1] == 'u' && p[2] == '0' && p[3] == '0')
-            return 1;
-        if (left >= 4 && p[1] == '\\' && p[2] == '\\' && (p[3] == 'n' || p[3] == 'r'))
-            return 1;
-    }
-    for (const uint8_t *p = s, *end = s + len; p < end; p++) {
-        p = memchr(p, '$', (size_t)(end - p));
-        if (!p)
-            break;
-        if (p + 1 < end && p[1] == '\'')
-            return 1;
-    }
-    return 0;
+    modules[literals[literal].module].may_act = 1;
 }
 
-static uint8_t *bare;
-static size_t bare_len;
-
-/* The text as a shell joins it: without ' " and \. A literal holds none of them, so it can only become visible. */
-static int strip(const uint8_t *s, size_t len)
+static void all_found(const uint8_t *wanted)
 {
-    static uint8_t small[FIRST_READ];
-    bare = small;
-    if (len > sizeof small) {
-        bare = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (bare == MAP_FAILED)
-            return 0;
-#ifdef MADV_HUGEPAGE
-        madvise(bare, len, MADV_HUGEPAGE);
-#endif
-    }
-    size_t out = 0, i = 0;
-    while (i < len) {
+    for (int i = 0; i < literal_count; i++)
+        if (wanted[i])
+            found(i);
+}
+
+/* The marks a shell takes out of a word: ' " and \. A literal holds none of them. */
+static int is_mark(uint8_t c)
+{
+    return c == '\'' || c == '"' || c == '\\';
+}
+
+/* The next mark at or after i. */
+static size_t next_mark(const uint8_t *s, size_t i, size_t len)
+{
 #ifdef __SSE2__
-        const __m128i single = _mm_set1_epi8('\''), twice = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
-        while (i + 16 <= len) {
-            __m128i v = _mm_loadu_si128((const void *)(s + i));
-            int found = _mm_movemask_epi8(
-                _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, single), _mm_cmpeq_epi8(v, twice)), _mm_cmpeq_epi8(v, slash)));
-            /* out never runs ahead of i, so 16 bytes fit; what is beyond the first hit is written over */
-            _mm_storeu_si128((void *)(bare + out), v);
-            size_t plain = found ? (size_t)__builtin_ctz((unsigned)found) : 16;
-            out += plain, i += plain;
-            if (found)
-                break;
-        }
-        if (i == len)
-            break;
-#endif
-        uint8_t c = s[i++];
-        if (c != '\'' && c != '"' && c != '\\')
-            bare[out++] = c;
+    const __m128i single = _mm_set1_epi8('\''), twice = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
+    for (; i + 16 <= len; i += 16) {
+        __m128i v = _mm_loadu_si128((const void *)(s + i));
+        int hit = _mm_movemask_epi8(
+            _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, single), _mm_cmpeq_epi8(v, twice)), _mm_cmpeq_epi8(v, slash)));
+        if (hit)
+            return i + (size_t)__builtin_ctz((unsigned)hit);
     }
-    bare_len = out;
+#endif
+    while (i < len && !is_mark(s[i]))
+        i++;
+    return i;
+}
+
+/* Whether the mark at i spells a letter another way: \u00XX, \/, a backslash before a line end (\\\n in JSON), or the
+ * quote of $'…' or $"…". Text with any of these skips nothing. */
+static inline int spells_otherwise(const uint8_t *s, size_t i, size_t len)
+{
+    if (s[i] == '\'')
+        return i > 0 && s[i - 1] == '$';
+    if (s[i] != '\\' || i + 1 == len)
+        return 0;
+    if (s[i + 1] == '/' || (s[i + 1] == '"' && i > 0 && s[i - 1] == '$'))
+        return 1;
+    if (i + 3 >= len)
+        return 0;
+    return (s[i + 1] == 'u' && s[i + 2] == '0' && s[i + 3] == '0') ||
+           (s[i + 1] == '\\' && s[i + 2] == '\\' && (s[i + 3] == 'n' || s[i + 3] == 'r'));
+}
+
+/* ---- literals in a long text: no copy, most bytes looked at once ---- */
+
+typedef struct {
+    int literal, next;              /* next entry of the same slot, or -1 */
+    size_t offset;                  /* where in the literal the pair stands */
+} Pair;
+
+/* Pairs of neighbouring letters, by which literals are found: a bitmap to rule out, chains to look further. */
+typedef struct {
+    uint8_t seen[65536 / 8];
+    int slots[4096], count;
+    Pair pairs[1 << 15];
+} PairTable;
+
+static PairTable rare, seams;
+
+static unsigned pair_of(uint8_t a, uint8_t b)
+{
+    return (unsigned)a | (unsigned)b << 8;
+}
+
+static unsigned slot_of(unsigned pair)
+{
+    return (pair * 40503u & 0xffff) >> 4;
+}
+
+static int add_pair(PairTable *table, int literal, size_t offset)
+{
+    const uint8_t *w = (const uint8_t *)literals[literal].word.at + offset;
+    unsigned pair = pair_of(w[0], w[1]);
+    if (table->count == sizeof table->pairs / sizeof *table->pairs)
+        return 0;
+    table->seen[pair >> 3] |= (uint8_t)(1 << (pair & 7));
+    int *slot = &table->slots[slot_of(pair)];
+    table->pairs[table->count] = (Pair){literal, *slot, offset};
+    *slot = table->count++;
     return 1;
 }
 
-/* How common a byte is in code and prose, 0 = rare: the rarer the pair a search looks for, the fewer false stops. */
+/* How common a byte is in code and prose: the rarer the pair a search looks for, the fewer false stops. */
 static int common(uint8_t c)
 {
     static const char order[] = "zqxjkvbwpygfmcudlhrsinoate ";
@@ -888,48 +966,19 @@ static int common(uint8_t c)
     return c >= 'A' && c <= 'Z' ? rank / 3 : rank;
 }
 
-typedef struct {
-    int literal, next;              /* next entry of the same slot, or -1 */
-    size_t offset;                  /* where in the literal the pair stands */
-} Pair;
-
-static Pair pairs[2 * MAX_LITERALS];
-static int slots[4096];
-static uint8_t seen_pair[65536 / 8];
-
-static unsigned pair_at(const uint8_t *p)
+/* Of each literal the rarest three letters (two pairs, so that every second byte is enough), and all its pairs for
+ * the seams that marks leave. 0 when there is no room. */
+static int prepare_tables(const uint8_t *wanted)
 {
-    return (unsigned)p[0] | (unsigned)p[1] << 8;
-}
-
-static unsigned slot_of(unsigned pair)
-{
-    return (pair * 40503u & 0xffff) >> 4;
-}
-
-static void found(int literal)
-{
-    modules[literals[literal].module].may_act = 1;
-}
-
-/* Long texts: look at every second byte for one of two neighbouring pairs of each literal (the rarest two). */
-static void search_long(const uint8_t *text, size_t len, const uint8_t *wanted)
-{
-    int n = 0;
-    memset(slots, 0xff, sizeof slots);
-    memset(seen_pair, 0, sizeof seen_pair);
+    memset(rare.slots, 0xff, sizeof rare.slots);
+    memset(seams.slots, 0xff, sizeof seams.slots);
     for (int i = 0; i < literal_count; i++) {
         Text w = literals[i].word;
         if (!wanted[i])
             continue;
-        if (w.len < 3) {
-            for (const uint8_t *p = text, *end = text + len; p < end && (p = memchr(p, w.at[0], (size_t)(end - p))); p++)
-                if ((size_t)(end - p) >= w.len && !memcmp(p, w.at, w.len)) {
-                    found(i);
-                    break;
-                }
-            continue;
-        }
+        for (size_t o = 0; o + 2 <= w.len; o++)
+            if (!add_pair(&seams, i, o))
+                return 0;
         size_t best = 0;
         int cost = 1 << 30;
         for (size_t o = 0; o + 3 <= w.len; o++) {
@@ -937,35 +986,141 @@ static void search_long(const uint8_t *text, size_t len, const uint8_t *wanted)
             if (a * b + b * c < cost)
                 cost = a * b + b * c, best = o;
         }
-        for (size_t o = best; o < best + 2; o++) {
-            unsigned pair = pair_at((const uint8_t *)w.at + o);
-            seen_pair[pair >> 3] |= (uint8_t)(1 << (pair & 7));
-            pairs[n] = (Pair){i, slots[slot_of(pair)], o};
-            slots[slot_of(pair)] = n++;
-        }
+        if (w.len >= 3 && !(add_pair(&rare, i, best) && add_pair(&rare, i, best + 1)))
+            return 0;
     }
-    for (size_t p = 0; p + 2 <= len; p += 2) {
-#define SEEN(at) (seen_pair[pair_at(at) >> 3] >> (pair_at(at) & 7))
-        /* eight looks at once: almost always none of them stops */
-        while (p + 16 <= len && !((SEEN(text + p) | SEEN(text + p + 2) | SEEN(text + p + 4) | SEEN(text + p + 6) |
-                                   SEEN(text + p + 8) | SEEN(text + p + 10) | SEEN(text + p + 12) | SEEN(text + p + 14)) & 1))
-            p += 16;
-        if (p + 2 > len || !(SEEN(text + p) & 1))
-            continue;
-        for (int e = slots[slot_of(pair_at(text + p))]; e >= 0; e = pairs[e].next) {
-            Text w = literals[pairs[e].literal].word;
-            size_t o = pairs[e].offset;
-            if (p >= o && p - o + w.len <= len && !memcmp(text + p - o, w.at, w.len))
-                found(pairs[e].literal);
+    return 1;
+}
+
+static int in_table(const PairTable *table, unsigned pair)
+{
+    return table->seen[pair >> 3] >> (pair & 7) & 1;
+}
+
+/* Literals as they stand in the text. */
+static void search_plain(const uint8_t *text, size_t len)
+{
+    size_t p = 0;
+    while (p + 2 <= len) {
+        /* eight pairs a step: almost always none of them begins anything */
+        for (; p + 16 <= len; p += 16) {
+            uint16_t v[8];
+            memcpy(v, text + p, 16);
+            unsigned any = 0;
+            for (int k = 0; k < 8; k++)
+                any |= rare.seen[v[k] >> 3] >> (v[k] & 7);
+            if (any & 1)
+                break;
+        }
+        for (size_t stop = p + 16; p + 2 <= len && p < stop; p += 2) {
+            unsigned pair = pair_of(text[p], text[p + 1]);
+            if (!in_table(&rare, pair))
+                continue;
+            for (int e = rare.slots[slot_of(pair)]; e >= 0; e = rare.pairs[e].next) {
+                Text w = literals[rare.pairs[e].literal].word;
+                size_t o = rare.pairs[e].offset;
+                if (p >= o && p - o + w.len <= len && !memcmp(text + p - o, w.at, w.len))
+                    found(rare.pairs[e].literal);
+            }
         }
     }
 }
 
-static void search_short(const uint8_t *text, size_t len, const uint8_t *wanted)
+/* Whether a literal, split before `after` of its letters, stands around a seam: marks are passed over both ways. */
+static int stands_around(Text w, size_t after, const uint8_t *text, size_t seam, size_t len)
 {
+    size_t p = seam;
+    for (size_t k = after; k > 0;) {
+        if (!p)
+            return 0;
+        if (is_mark(text[--p]))
+            continue;
+        if (text[p] != (uint8_t)w.at[--k])
+            return 0;
+    }
+    p = seam;
+    for (size_t k = after; k < w.len; p++) {
+        if (p == len)
+            return 0;
+        if (is_mark(text[p]))
+            continue;
+        if (text[p] != (uint8_t)w.at[k++])
+            return 0;
+    }
+    return 1;
+}
+
+/* Literals that only taking the marks out makes visible (g''it, \rm): looked for where marks stand between two
+ * letters that are neighbours in some literal. 0 when the text may spell letters another way. */
+static int search_seams(const uint8_t *text, size_t len)
+{
+    for (size_t i = next_mark(text, 0, len); i < len; i = next_mark(text, i, len)) {
+        uint8_t before = i ? text[i - 1] : 0;
+        for (; i < len && is_mark(text[i]); i++)
+            if (spells_otherwise(text, i, len))
+                return 0;
+        if (i == len)
+            break;
+        unsigned pair = pair_of(before, text[i]);
+        if (!in_table(&seams, pair))
+            continue;
+        for (int e = seams.slots[slot_of(pair)]; e >= 0; e = seams.pairs[e].next) {
+            Text w = literals[seams.pairs[e].literal].word;
+            if (stands_around(w, seams.pairs[e].offset + 1, text, i, len))
+                found(seams.pairs[e].literal);
+        }
+    }
+    return 1;
+}
+
+static void search_long(const uint8_t *text, size_t len, const uint8_t *wanted)
+{
+    if (!prepare_tables(wanted)) {
+        all_found(wanted);
+        return;
+    }
+    search_plain(text, len);
     for (int i = 0; i < literal_count; i++) {
         Text w = literals[i].word;
-        if (!wanted[i] || modules[literals[i].module].may_act)
+        if (!wanted[i] || w.len >= 3)
+            continue;
+        for (const uint8_t *p = text, *end = text + len; p < end && (p = memchr(p, w.at[0], (size_t)(end - p))); p++)
+            if ((size_t)(end - p) >= w.len && !memcmp(p, w.at, w.len)) {
+                found(i);
+                break;
+            }
+    }
+    if (!search_seams(text, len))
+        all_found(wanted);
+}
+
+/* ---- literals in a short text: take the marks out, then look ---- */
+
+static uint8_t bare[16 << 10];
+
+/* The text without marks, in `bare`; its length, or -1 when it may spell letters another way. */
+static ssize_t strip(const uint8_t *s, size_t len)
+{
+    size_t out = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (!is_mark(s[i]))
+            bare[out++] = s[i];
+        else if (spells_otherwise(s, i, len))
+            return -1;
+    }
+    return (ssize_t)out;
+}
+
+/* Short texts: most literals are ruled out by a letter that the text does not have at all. */
+static void search_short(const uint8_t *text, size_t len, const uint8_t *wanted)
+{
+    uint8_t present[256] = {0};
+    for (size_t i = 0; i < len; i++)
+        present[text[i]] = 1;
+    for (int i = 0; i < literal_count; i++) {
+        Text w = literals[i].word;
+        if (!wanted[i] || !present[(uint8_t)w.at[0]] || !present[(uint8_t)w.at[w.len - 1]] ||
+            !present[(uint8_t)w.at[w.len / 2]] || modules[literals[i].module].may_act)
             continue;
         for (const uint8_t *p = text, *end = text + len; p < end && (p = memchr(p, w.at[0], (size_t)(end - p))); p++)
             if ((size_t)(end - p) >= w.len && !memcmp(p, w.at, w.len)) {
@@ -987,16 +1142,15 @@ static void prefilter(const uint8_t *text, size_t len, int whole)
     }
     if (!any)
         return;
-    if (hides_words(text, len) || !strip(text, len)) {
-        for (int i = 0; i < literal_count; i++)
-            if (wanted[i])
-                found(i);
+    if (len > sizeof bare) {
+        search_long(text, len, wanted);
         return;
     }
-    if (bare_len * (size_t)literal_count < 64 << 10)
-        search_short(bare, bare_len, wanted);
+    ssize_t left = strip(text, len);
+    if (left < 0)
+        all_found(wanted);
     else
-        search_long(bare, bare_len, wanted);
+        search_short(bare, (size_t)left, wanted);
 }
 
 /* What the event's matchers are held against, and what a log line calls its tool. */
@@ -1017,15 +1171,14 @@ static int route(int whole_document)
             m->may_act = m->gate;
             continue;
         }
-        /* "?" is a regex that Python has to hold against a tool nobody knew when the plan was made */
-        m->asked = (!known || has(m->tools, T("*"), '|') || has(m->tools, T("?"), '|') || has(m->tools, subject, '|')) &&
-                   !(m->main_only && subagent);
+        m->asked = (!known || asks_for(m->tools, subject)) && !(m->main_only && subagent);
         m->may_act = m->asked && !m->literals;
     }
     if (whole_document) {
         Span input = scan.value[TOOL_INPUT];
         prefilter(payload + input.start, input.end - input.start, 0);
-        prefilter(payload, payload_len, 1);
+        if (any_payload_literals)
+            prefilter(payload, payload_len, 1);
     }
     for (int i = 0; i < native_count; i++)
         modules[natives[i].module].may_act = 0;

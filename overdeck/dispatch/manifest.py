@@ -5,6 +5,7 @@ Used by the CLI, and by the call that finds its plan stale (INTERFACES.md, "The 
 
 from __future__ import annotations
 
+import binascii
 import posix
 
 from overdeck.dispatch import clients
@@ -16,6 +17,7 @@ from overdeck.dispatch.plan import (
     Native,
     Plan,
     PlanError,
+    parse,
     read_plan,
     sealed,
     slurp,
@@ -142,14 +144,14 @@ class Recipe:
 
     def encode(self) -> bytes:
         """Line text with a crc, like a plan: the native front reads it where there is no plan."""
-        return sealed([_RECIPE_HEADER, *(f"{key} {_one_line(str(getattr(self, key)))}" for key in self.__slots__)])
+        return sealed(_RECIPE_HEADER, [f"{key} {_one_line(str(getattr(self, key)))}" for key in self.__slots__])
 
     @classmethod
     def load(cls, plans: str) -> Recipe:
         """The recipe of a plan folder; raises PlanError where it is missing, not ours or broken."""
         path = f"{plans}/{RECIPE}"
         try:
-            lines, _ = unsealed(read_plan(path), _RECIPE_HEADER)
+            lines, _, _ = unsealed(read_plan(path), _RECIPE_HEADER)
             fields: dict[str, Any] = dict(line.split(" ", 1) for line in lines)
             return cls(**{**fields, "total_deadline_ms": int(fields["total_deadline_ms"])})
         except (ValueError, KeyError) as error:
@@ -159,12 +161,13 @@ class Recipe:
 class Fleet:
     """Every module found, and what is on. ``problems`` are manifests that could not be read."""
 
-    __slots__ = ("config", "enabled", "found", "problems")
+    __slots__ = ("config", "enabled", "found", "problems", "sources")
 
     def __init__(self) -> None:
         self.found: list[Manifest] = []
         self.enabled: list[Manifest] = []
         self.problems: list[ManifestError] = []
+        self.sources: list[tuple[int, int, int, str]] = []
         self.config: dict[str, Any] = {}
 
 
@@ -174,7 +177,15 @@ def load(recipe: Recipe) -> Fleet:
     the config itself cannot be read: which modules are on is then unknown.
     """
     fleet = Fleet()
-    fleet.config = _read_toml(recipe.config) if stamp(recipe.config)[2] else {}
+    # Stamped before it is read: what changes while we read makes the plan stale, instead of being believed old.
+    fleet.sources = [(*stamp(path), path) for path in (recipe.config, recipe.shipped, recipe.user, recipe.python)]
+    folders = {root: _folders(root, optional=root == recipe.user) for root in (recipe.shipped, recipe.user)}
+    fleet.sources += [
+        (*stamp(path), path)
+        for found in folders.values()
+        for path in (f"{folder}/module.toml" for folder in found)
+    ]
+    fleet.config = _read_toml(recipe.config) if fleet.sources[0][2] else {}
     packs = fleet.config.get("packs", DEFAULT_PACKS)
     tables = fleet.config.get("modules", {})
     if not _strings(packs):
@@ -183,7 +194,7 @@ def load(recipe: Recipe) -> Fleet:
         raise ManifestError(recipe.config, "[modules.ID] must be tables")
     seen: dict[str, str] = {}
     for root, user in ((recipe.shipped, False), (recipe.user, True)):
-        for folder in _folders(root):
+        for folder in folders[root]:
             try:
                 manifest = read_manifest(folder, user=user)
                 if manifest.id in seen:
@@ -263,9 +274,7 @@ def compile_plan(recipe: Recipe, fleet: Fleet, event: str) -> Plan:
     plan.python, plan.entry, plan.state = recipe.python, recipe.entry, recipe.state
     plan.fires, plan.calls = recipe.fires, recipe.calls
     plan.total_deadline_ms = recipe.total_deadline_ms
-    watched = [recipe.config, recipe.shipped, recipe.user, recipe.python]
-    watched += [f"{folder}/module.toml" for root in (recipe.shipped, recipe.user) for folder in _folders(root)]
-    plan.sources = [(*stamp(path), path) for path in watched]
+    plan.sources = list(fleet.sources)
     for manifest in fleet.enabled:
         if event not in manifest.events:
             continue
@@ -293,7 +302,7 @@ def compile_plan(recipe: Recipe, fleet: Fleet, event: str) -> Plan:
 def write_plan(recipe: Recipe, plan: Plan) -> str:
     """Write one plan and its copy by crc (old call lines stay readable); returns its path. Raises OSError."""
     raw = plan.encode()
-    crc = raw[raw.rfind(b"crc ") + 4 :].strip().decode()
+    crc = parse(raw).crc
     _make_folder(f"{recipe.plans}/history")
     _make_folder(f"{recipe.state}/errors")
     for module in plan.modules:
@@ -339,13 +348,54 @@ def _make_folder(path: str) -> None:
         pass
 
 
-def _folders(root: str) -> list[str]:
-    """The folders below ``root`` that hold a module.toml, sorted by name."""
+def fingerprint(recipe: Recipe) -> str:
+    """All that a rebuild looks at, modes and change times too: one that failed is tried again when it differs."""
+    paths = [recipe.config, recipe.shipped, recipe.user, recipe.python]
+    for root in (recipe.shipped, recipe.user):
+        try:
+            names = sorted(posix.listdir(root))
+        except OSError:
+            names = []
+        paths += [f"{root}/{name}{part}" for name in names for part in ("", "/module.toml", "/module.py")]
+    looks = []
+    for path in paths:
+        try:
+            st = posix.stat(path)
+            looks.append(
+                f"{path} {st.st_mtime_ns} {st.st_ctime_ns} {st.st_size} {st.st_ino} {st.st_mode} {st.st_uid}"
+            )
+        except OSError as error:
+            looks.append(f"{path} {error.errno}")
+    return f"{binascii.crc32(chr(10).join(looks).encode('utf-8', 'replace')):08x}"
+
+
+def _folders(root: str, *, optional: bool) -> list[str]:
+    """The folders below ``root`` that hold a module.toml, sorted by name.
+
+    Raises ManifestError where the folder cannot be listed: modules out of reach are not modules switched off. Only
+    the user's own folder may be absent.
+    """
     try:
         names = sorted(posix.listdir(root))
-    except OSError:
-        return []
-    return [f"{root}/{name}" for name in names if stamp(f"{root}/{name}/module.toml")[2]]
+    except FileNotFoundError:
+        if optional:
+            return []
+        raise ManifestError(root, "the folder of modules is gone") from None
+    except OSError as error:
+        raise ManifestError(root, error.strerror or "cannot be listed") from None
+    distrust = trusted(root)
+    if distrust:
+        raise ManifestError(root, distrust)
+    found = []
+    for name in names:
+        try:
+            posix.stat(f"{root}/{name}/module.toml")
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            raise ManifestError(f"{root}/{name}", error.strerror or "cannot be read") from None
+        found.append(f"{root}/{name}")
+    return found
 
 
 def _read_toml(path: str) -> dict[str, Any]:

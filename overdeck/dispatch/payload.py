@@ -71,7 +71,14 @@ class Searched:
     def __init__(self, text: str) -> None:
         # Anything that can spell a letter another way skips nothing: a prefilter may only skip what the module
         # would also have allowed. (A backslash before a line end is \\\n in JSON.)
-        self.hides = "\\u00" in text or "\\/" in text or "$'" in text or "\\\\\\n" in text or "\\\\\\r" in text
+        self.hides = (
+            "\\u00" in text
+            or "\\/" in text
+            or "$'" in text
+            or '$\\"' in text
+            or "\\\\\\n" in text
+            or "\\\\\\r" in text
+        )
         self.bare = "" if self.hides else text.replace("'", "").replace('"', "").replace("\\", "")
 
     def may_contain(self, literals: list[str]) -> bool:

@@ -1,8 +1,9 @@
 """The plan of one event: the line text of INTERFACES.md, written once, checked before every use.
 
 A plan names everything a call needs (interpreter, logs, modules, literals), so that no environment
-variable can move a gate or a log. The last line is the crc32 of all bytes above it: a flipped literal
-would disarm a gate, so nothing is read from a plan whose crc does not fit.
+variable can move a gate or a log. A crc32 seals it: a flipped literal would disarm a gate,
+so nothing is read from a plan whose crc does not fit. What only Python needs (folders, deadlines, config) stands
+behind the seal, under a crc of its own that the sealed part holds: the native front never reads it.
 """
 
 from __future__ import annotations
@@ -115,11 +116,12 @@ class Plan:
 
     def encode(self) -> bytes:
         """The plan as bytes, with its crc; raises PlanError where a name or path would break a line."""
-        lines = [HEADER]
+        lines = []
         for key in ("client", "event", "python", "entry", "state", "fires", "calls"):
             lines.append(f"{key} {one_line(getattr(self, key))}")
         lines.append(f"total-deadline-ms {self.total_deadline_ms}")
         lines += [f"source {mtime} {size} {inode} {one_line(path)}" for mtime, size, inode, path in self.sources]
+        details = []
         for m in self.modules:
             flags = [
                 name
@@ -131,18 +133,21 @@ class Plan:
                 if on
             ]
             lines.append(f"module {m.id} {m.cls} {','.join(flags) or '-'} tools={'|'.join(m.tools)}")
-            lines += [f"literal {m.id} {word}" for word in m.literals]
+            if m.literals:
+                lines.append(f"literals {m.id} {' '.join(m.literals)}")
             if m.native is not None:
                 where = f"{m.native.max_bytes} {one_line(m.native.path)}"
                 lines.append(f"native {m.id} {','.join(m.native.fields) or '-'} {where}")
-            meta = {
+            detail = {
                 "dir": one_line(m.folder),
                 "matcher": m.matcher,
                 "timeout_ms": m.timeout_ms,
                 "config": m.config,
             }
-            lines.append(f"meta {m.id} {jsontext.dumps(meta)}")
-        return sealed(lines)
+            details.append(f"{m.id} {jsontext.dumps(detail)}\n")
+        behind = "".join(details).encode()
+        lines.append(f"details {binascii.crc32(behind):08x} {len(behind)}")
+        return sealed(HEADER, lines) + behind
 
     def stale(self) -> str:
         """The first source that is not as it was when the plan was made; empty when the plan is fresh."""
@@ -154,10 +159,11 @@ class Plan:
 
 def parse(raw: bytes) -> Plan:
     """Read a plan's bytes; raises PlanError, and says why, on anything but a whole plan of this version."""
-    lines, crc = unsealed(raw, HEADER)
+    lines, plan_crc, behind = unsealed(raw, HEADER)
     plan = Plan()
-    plan.crc = crc
+    plan.crc = plan_crc
     by_id: dict[str, Module] = {}
+    details = ""
     try:
         for line in lines:
             key, _, rest = line.partition(" ")
@@ -174,15 +180,11 @@ def parse(raw: bytes) -> Plan:
                 module.background = "background" in names
                 module.literals_in_payload = "payload-literals" in names
                 plan.modules.append(module)
-            elif key == "literal":
-                id, word = rest.split(" ")
-                by_id[id].literals.append(word)
-            elif key == "meta":
-                id, _, text = rest.partition(" ")
-                meta = jsontext.loads(text)
-                module = by_id[id]
-                module.folder, module.matcher = meta["dir"], meta["matcher"]
-                module.timeout_ms, module.config = meta["timeout_ms"], meta["config"]
+            elif key == "literals":
+                id, *words = rest.split(" ")
+                by_id[id].literals = words
+            elif key == "details":
+                details = rest
             elif key == "total-deadline-ms":
                 plan.total_deadline_ms = int(rest)
             elif key in ("client", "event", "python", "entry", "state", "fires", "calls"):
@@ -192,6 +194,14 @@ def parse(raw: bytes) -> Plan:
                 by_id[id].native = Native([f for f in fields.split(",") if f != "-"], int(size), path)
             else:
                 raise PlanError(f"line not understood: {line[:80]!r}")
+        if details != f"{binascii.crc32(behind):08x} {len(behind)}":
+            raise PlanError("the crc of its details does not fit their bytes")
+        for line in behind.decode().split("\n")[:-1]:
+            id, _, text = line.partition(" ")
+            detail = jsontext.loads(text)
+            module = by_id[id]
+            module.folder, module.matcher = detail["dir"], detail["matcher"]
+            module.timeout_ms, module.config = detail["timeout_ms"], detail["config"]
     except (ValueError, KeyError, TypeError) as error:
         raise PlanError(f"a line is broken: {error}") from None
     if not (plan.client and plan.event and plan.fires and plan.calls and plan.state):
@@ -199,24 +209,27 @@ def parse(raw: bytes) -> Plan:
     return plan
 
 
-def sealed(lines: list[str]) -> bytes:
-    """Lines and the crc line that seals them."""
-    body = "".join(line + "\n" for line in lines).encode()
+def sealed(header: str, lines: list[str]) -> bytes:
+    """Header (with the length of this part), lines, and the crc line that seals them."""
+    inside = "".join(line + "\n" for line in lines).encode()
+    length = len(header) + 10 + len(inside) + 13
+    body = f"{header} {length:08d}\n".encode() + inside
     return body + f"crc {binascii.crc32(body):08x}\n".encode()
 
 
-def unsealed(raw: bytes, header: str) -> tuple[list[str], str]:
-    """(the lines behind the header, the crc); raises PlanError for anything not whole and of this version."""
-    end = raw.rfind(b"crc ")
-    if end <= 0 or raw[end - 1 : end] != b"\n":
-        raise PlanError("it is cut short: no crc line")
+def unsealed(raw: bytes, header: str) -> tuple[list[str], str, bytes]:
+    """(the lines between header and crc, the crc, the bytes behind); raises PlanError for anything not whole."""
+    first = raw[: len(header) + 10]
+    if not first.startswith(f"{header} ".encode()) or first[-1:] != b"\n" or not first[-9:-1].isdigit():
+        raise PlanError(f"it is from another version: {first[:40]!r}")
+    length = int(first[-9:-1])
+    end = length - 13
+    if length > len(raw) or end < len(first):
+        raise PlanError("it is cut short")
     crc = f"{binascii.crc32(raw[:end]):08x}"
-    if raw[end:] != f"crc {crc}\n".encode():
+    if raw[end:length] != f"crc {crc}\n".encode():
         raise PlanError("its crc does not fit its bytes")
-    lines = raw[:end].decode("utf-8").split("\n")[:-1]
-    if not lines or lines[0] != header:
-        raise PlanError(f"it is from another version: {lines[0][:40] if lines else ''!r}")
-    return lines[1:], crc
+    return raw[len(first) : end].decode("utf-8").split("\n")[:-1], crc, raw[length:]
 
 
 def stamp(path: str) -> tuple[int, int, int]:

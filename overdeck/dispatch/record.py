@@ -77,12 +77,15 @@ def append(path: str, text: str) -> None:
     """One ``write()`` on O_APPEND; a full disk or a read-only folder loses the line, never the verdict."""
     if not text:
         return
-    flags = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW
+    flags = posix.O_RDWR | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW
     try:
         fd = posix.open(path, flags, 0o600)
     except OSError:
         return
     try:
+        size = posix.fstat(fd).st_size
+        if size and posix.pread(fd, 1, size - 1) != b"\n":
+            text = "\n" + text  # a line that a full disk once cut short must not take this one with it
         posix.write(fd, text.encode("utf-8", "replace"))
     except OSError:
         pass

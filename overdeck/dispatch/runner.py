@@ -40,7 +40,7 @@ class Terminated(BaseException):
 class Outcome:
     """What became of one module: ``end`` is none, fire, error or timeout; ``us`` is wall time in microseconds."""
 
-    __slots__ = ("cause", "cls", "data", "end", "id", "kind", "text", "trace", "us")
+    __slots__ = ("cause", "cls", "data", "end", "id", "kind", "over", "text", "trace", "us")
 
     def __init__(self, id: str, cls: str) -> None:
         self.id = id
@@ -49,13 +49,16 @@ class Outcome:
         self.kind = self.text = self.cause = self.trace = ""
         self.data: dict[str, Any] | None = None
         self.us = 0
+        self.over = False
 
     def take(self, verdict: dict[str, Any] | None) -> None:
+        self.over = True
         if verdict is not None:
             self.end = "fire"
             self.kind, self.text, self.data = verdict["kind"], verdict["text"], verdict["data"]
 
     def fail(self, cause: str, *, end: str = "error", trace: str = "") -> None:
+        self.over = True
         self.end, self.cause, self.trace = end, cause, trace
 
 
@@ -87,8 +90,10 @@ def run(modules: list[Module], call_for: Callable[[Module], Call], end: float) -
     outcomes = [Outcome(m.id, m.cls) for m in modules]
     jobs: dict[int, _Job] = {}
     poll = select.poll()
-    _signal.signal(_signal.SIGTERM, _on_term)
     try:
+        # Told to stop while modules are being started, we first have all of them on the list.
+        _signal.pthread_sigmask(_signal.SIG_BLOCK, (_signal.SIGTERM,))
+        _signal.signal(_signal.SIGTERM, _on_term)
         for m, outcome in zip(modules, outcomes, strict=True):
             job = _start(m, call_for, outcome, end)
             if job is not None:
@@ -96,6 +101,7 @@ def run(modules: list[Module], call_for: Callable[[Module], Call], end: float) -
                     if fd >= 0:
                         jobs[fd] = job
                         poll.register(fd, select.POLLIN)
+        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGTERM,))
         while jobs:
             first = min(job.deadline for job in jobs.values())
             for fd, _ in poll.poll(max(0, int((first - time.monotonic()) * 1000) + 1)):
@@ -114,6 +120,9 @@ def run(modules: list[Module], call_for: Callable[[Module], Call], end: float) -
         for job in {id(job): job for job in jobs.values()}.values():
             job.outcome.fail("the dispatcher was told to stop (SIGTERM) before it answered")
             _close(job, poll, jobs)
+        for outcome in outcomes:
+            if not outcome.over:
+                outcome.fail("the dispatcher was told to stop (SIGTERM) before it answered")
     finally:
         # From here to the printed answer nothing may interrupt: a module may have told its parent to stop.
         _signal.signal(_signal.SIGTERM, _signal.SIG_IGN)
@@ -160,6 +169,7 @@ def _child(m: Module, call_for: Callable[[Module], Call], verdict: int, capture:
     code = 1
     try:
         _signal.signal(_signal.SIGTERM, _signal.SIG_DFL)
+        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGTERM,))
         posix.setsid()
         _signal.setitimer(_signal.ITIMER_REAL, max(0.001, deadline - time.monotonic() + OWN_TIMER_MARGIN_S))
         null = posix.open("/dev/null", posix.O_RDWR)
@@ -270,9 +280,15 @@ def _tail(job: _Job) -> str:
 
 
 def _terminate(job: _Job) -> None:
-    """SIGTERM to the module's group, a short grace; ``_close`` then kills what is left."""
+    """SIGTERM to the module's group and a short grace, after what it started in sessions of its own is gone.
+
+    Descendants first, while their parent is stopped: once it is dead they are nobody's, and cannot be found.
+    """
     try:
+        posix.kill(job.pid, _signal.SIGSTOP)
+        kill_descendants(job.pid)
         posix.killpg(job.pid, _signal.SIGTERM)
+        posix.kill(job.pid, _signal.SIGCONT)
     except OSError:
         return
     if job.pidfd >= 0:
@@ -333,18 +349,29 @@ def _below(pid: int) -> list[int]:
     while pending and len(found) < 4096:
         parent = pending.pop()
         try:
-            fd = posix.open(f"/proc/{parent}/task/{parent}/children", posix.O_RDONLY | posix.O_CLOEXEC)
+            threads = posix.listdir(f"/proc/{parent}/task")
         except OSError:
             continue
-        try:
-            children = [int(word) for word in slurp(fd).split() if not _zombie(int(word))]
-        except OSError:
-            children = []
-        finally:
-            posix.close(fd)
-        found += children
-        pending += children
+        for thread in threads:
+            children = [
+                child for child in _children(f"/proc/{parent}/task/{thread}/children") if not _zombie(child)
+            ]
+            found += children
+            pending += children
     return found
+
+
+def _children(path: str) -> list[int]:
+    try:
+        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
+    except OSError:
+        return []
+    try:
+        return [int(word) for word in slurp(fd).split()]
+    except OSError:
+        return []
+    finally:
+        posix.close(fd)
 
 
 def _zombie(pid: int) -> bool:

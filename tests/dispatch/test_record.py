@@ -1,5 +1,6 @@
 """The telemetry contract, as the hot path writes it."""
 
+import json
 import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -54,6 +55,17 @@ def test_logs_are_the_owners_alone(front: Front) -> None:
     front.call(bash("ls"))
     made = [path for path in front.state.rglob("*") if path.is_file()]
     assert made and all(path.stat().st_mode & 0o077 == 0 for path in made)
+
+
+def test_a_line_cut_short_by_a_full_disk_takes_no_other_with_it(front: Front) -> None:
+    front.module("gate", "return deny('x')")
+    front.install()
+    for name in ("hook-calls.jsonl", "hook-fires.jsonl"):
+        (front.state / name).write_text('{"ts":"2026-01-01T00:00')
+    front.call(bash("ls"))
+    for name in ("hook-calls.jsonl", "hook-fires.jsonl"):
+        lines = (front.state / name).read_text().splitlines()
+        assert lines[0] == '{"ts":"2026-01-01T00:00' and json.loads(lines[1])["ts"]
 
 
 def test_concurrent_calls_lose_no_line_and_tear_none(front: Front) -> None:
