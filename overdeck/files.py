@@ -1,10 +1,14 @@
-"""Writing files so that a crash leaves the old bytes or the new ones, never a mixture."""
+"""Writing files so that a crash leaves the old bytes or the new ones, never a mixture; and taking turns at it."""
 
+import fcntl
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from overdeck.errors import ExitCode, OverdeckError
 
 
 def write_atomically(
@@ -30,11 +34,55 @@ def write_atomically(
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-    folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+    sync_folder(target.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names in ``folder`` on the disk: a file that was made or renamed survives a power cut only then."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(folder)
+        os.fsync(fd)
     finally:
-        os.close(folder)
+        os.close(fd)
+
+
+@contextmanager
+def locked(path: Path, patience_s: float = 0.0, *, who: str) -> Iterator[None]:
+    """Hold the lock file ``path``, made (0600) with its folder (0700) where it is not there.
+
+    The lock ends with its process, however that ends. Raises OverdeckError (busy), "another ``who`` is at
+    work", past ``patience_s`` seconds.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        take_lock(fd, path, patience_s, who=who)
+        yield
+    finally:
+        os.close(fd)
+
+
+def take_lock(fd: int, path: Path, patience_s: float, *, who: str, shared: bool = False) -> None:
+    """Lock the open file ``fd``, which is ``path``; closing it unlocks. Raises OverdeckError (busy) as ``locked``."""
+    how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    give_up = time.monotonic() + patience_s
+    pause = 0.001
+    while True:
+        try:
+            return fcntl.flock(fd, how | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= give_up:
+                raise busy(
+                    f"another {who} is at work: it holds {path}",
+                    hint=f"run the command again; to see who holds it: fuser {path}",
+                ) from None
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.02)
+
+
+def busy(message: str, *, hint: str = "wait a moment and run the command again") -> OverdeckError:
+    """Somebody else is at work on it now: exit 75."""
+    return OverdeckError(message, code="busy", exit_code=ExitCode.BUSY, hint=hint)
 
 
 def back_up(path: Path, backups: Path) -> Path:

@@ -4,7 +4,6 @@ A writer is one user in one folder on one host, so two clones on one host are tw
 meets two histories of one file.
 """
 
-import fcntl
 import hashlib
 import os
 import re
@@ -14,9 +13,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from overdeck.errors import ExitCode, OverdeckError
+from overdeck.files import sync_folder, take_lock
 
 PATIENCE_S = 10.0
 """How long a writer waits for its turn; a turn is a few milliseconds (one read, one write, one fsync)."""
+
+_WHO = "writer of this log"
 
 
 def writer_id(log: Path) -> str:
@@ -78,11 +80,11 @@ def writing(log: Path, patience_s: float = PATIENCE_S) -> Iterator[Writer]:
         except OSError as error:
             raise _not_written(path, error.strerror) from None
         try:
-            _lock(fd, fcntl.LOCK_EX, deadline, path)
+            take_lock(fd, path, deadline - time.monotonic(), who=_WHO)
             if not _same_file(path, fd):
                 continue
             if os.fstat(fd).st_size == 0:
-                _sync_folder(log)
+                sync_folder(log)
             yield Writer(path, fd)
             return
         finally:
@@ -95,27 +97,10 @@ def shared(path: Path, patience_s: float = 1.0) -> Iterator[None]:
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         with suppress(OverdeckError):
-            _lock(fd, fcntl.LOCK_SH, time.monotonic() + patience_s, path)
+            take_lock(fd, path, patience_s, who=_WHO, shared=True)
         yield
     finally:
         os.close(fd)
-
-
-def _lock(fd: int, how: int, deadline: float, path: Path) -> None:
-    pause = 0.001
-    while True:
-        try:
-            return fcntl.flock(fd, how | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                raise OverdeckError(
-                    f"the log is busy: another process holds {path}",
-                    code="log-busy",
-                    exit_code=ExitCode.BUSY,
-                    hint=f"run the command again; to see who holds it: fuser {path}",
-                ) from None
-        time.sleep(pause)
-        pause = min(pause * 1.5, 0.02)
 
 
 def _same_file(path: Path, fd: int) -> bool:
@@ -126,14 +111,6 @@ def _same_file(path: Path, fd: int) -> bool:
     except FileNotFoundError:
         return False
     return (held.st_dev, held.st_ino) == (there.st_dev, there.st_ino)
-
-
-def _sync_folder(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def _not_written(path: Path, why: str | None) -> OverdeckError:

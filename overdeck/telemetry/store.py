@@ -4,7 +4,6 @@ DuckDB lets no process read a file that another has open for writing. So the one
 after its checkpoint replaces the published copy, which is all that readers open.
 """
 
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overdeck.errors import ExitCode, OverdeckError
+from overdeck.files import busy, locked
 from overdeck.paths import Places
 from overdeck.telemetry import schema
 
@@ -52,16 +52,8 @@ class Published:
 @contextmanager
 def exclusive(places: Places) -> Iterator[None]:
     """Hold the ingest lock; raises OverdeckError (busy) where another process holds it."""
-    places.state.mkdir(parents=True, exist_ok=True, mode=0o700)
-    fd = os.open(places.state / "ingest.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise _busy(f"another ingest is at work on {places.database}") from None
+    with locked(places.state / "ingest.lock", who="ingest"):
         yield
-    finally:
-        os.close(fd)
 
 
 def open_for_writing(database: Path, now: datetime) -> Opened:
@@ -181,7 +173,7 @@ def _quoted(path: Path) -> str:
 def _raise_unless_broken(error: Exception, database: Path) -> None:
     """Turn what is no damage into its own error: a file in use, or one we may not open."""
     if "set lock on file" in str(error):
-        raise _busy(f"another program has {database} open") from None
+        raise busy(f"another program has {database} open") from None
     if not os.access(database, os.R_OK | os.W_OK):
         raise OverdeckError(
             f"{database} may not be read and written by you",
@@ -189,12 +181,6 @@ def _raise_unless_broken(error: Exception, database: Path) -> None:
             exit_code=ExitCode.INTERNAL,
             hint=f"ls -l {database}",
         ) from None
-
-
-def _busy(message: str) -> OverdeckError:
-    return OverdeckError(
-        message, code="busy", exit_code=ExitCode.BUSY, hint="wait a moment and run the command again"
-    )
 
 
 def _set_aside(path: Path, now: datetime) -> Path:

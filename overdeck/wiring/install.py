@@ -1,12 +1,10 @@
 """Putting our entries into Claude Code's user settings, and taking them out again."""
 
 import difflib
-import fcntl
 import math
 import os
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from overdeck.authoring.fleet import front_argv, load_fleet, matchers, write_pla
 from overdeck.dispatch.manifest import Recipe
 from overdeck.dispatch.payload import TOTAL_S as STDIN_TOTAL_S
 from overdeck.errors import ExitCode, OverdeckError, usage
-from overdeck.files import back_up, write_atomically
+from overdeck.files import back_up, busy, locked, write_atomically
 from overdeck.paths import Places
 from overdeck.wiring import entries
 from overdeck.wiring.entries import Edit, Group, Refused, group_for, put, take
@@ -139,7 +137,8 @@ class _Changed(Exception):
 def _with_file(places: Places, attempt: Callable[[Path, bytes | None], Outcome], *, lock: bool) -> Outcome:
     """Run one attempt on what the file holds now, again when it changed under our hands."""
     file = user_settings(places).absolute()
-    with _locked(places) if lock else nullcontext():
+    turn = locked(places.state / "install.lock", LOCK_WAIT_S, who="install") if lock else nullcontext()
+    with turn:
         for _ in range(ATTEMPTS):
             try:
                 return attempt(file, _read(file))
@@ -152,10 +151,8 @@ def _with_file(places: Places, attempt: Callable[[Path, bytes | None], Outcome],
                     exit_code=ExitCode.USAGE,
                     hint=f"ls -ld {file.parent} {file}",
                 ) from None
-    raise OverdeckError(
+    raise busy(
         f"{file} changed {ATTEMPTS} times while it was being edited; it is as its other writer left it",
-        code="busy",
-        exit_code=ExitCode.BUSY,
         hint="run the command again when the client is idle",
     )
 
@@ -254,28 +251,6 @@ def _read(file: Path) -> bytes | None:
         return file.read_bytes()
     except FileNotFoundError:
         return None
-
-
-@contextmanager
-def _locked(places: Places) -> Iterator[None]:
-    """Only one install or uninstall of this user at a time; the lock ends with its process."""
-    places.state.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with (places.state / "install.lock").open("a") as lock:
-        give_up = time.monotonic() + LOCK_WAIT_S
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > give_up:
-                    raise OverdeckError(
-                        f"another install is at work: {lock.name} is locked",
-                        code="busy",
-                        exit_code=ExitCode.BUSY,
-                        hint="run the command again",
-                    ) from None
-                time.sleep(0.02)
-        yield
 
 
 def _lines(content: bytes | None) -> list[str]:

@@ -125,7 +125,7 @@ def test_a_busy_log_is_told_as_busy_after_the_writers_patience(tmp_path: Path) -
         fcntl.flock(held, fcntl.LOCK_EX)
         with pytest.raises(OverdeckError) as raised, writing(tmp_path, patience_s=0.05):
             pass
-    assert (raised.value.exit_code, raised.value.code) == (ExitCode.BUSY, "log-busy")
+    assert (raised.value.exit_code, raised.value.code) == (ExitCode.BUSY, "busy")
 
 
 def test_reading_does_not_wait_for_a_writer_for_ever(tmp_path: Path) -> None:
