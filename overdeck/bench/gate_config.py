@@ -22,7 +22,6 @@
 Anything the file says wrongly makes the gate INVALID: a gate that measured less than was meant has passed.
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +29,8 @@ from typing import Any, cast
 
 from overdeck.bench.compare import METRICS, Metric
 from overdeck.bench.invalid import InvalidMeasurement
+from overdeck.errors import OverdeckError
+from overdeck.tomlfile import read_toml
 
 _TOP = {"base", "build", "tolerance", "scenario"}
 _SCENARIO = {"name", "argv", "payload", "prepare", "env", "tolerance", "timeout_s", "allow_diff"}
@@ -63,11 +64,11 @@ class GateConfig:
 def read_gate_config(file: Path) -> GateConfig:
     """Read and check ``file``; raises InvalidMeasurement, naming the key, where anything is wrong with it."""
     try:
-        document = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
+        document = read_toml(file)
+    except FileNotFoundError as error:
         raise _invalid(file, f"cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise _invalid(file, f"is not TOML: {error}") from None
+    except OverdeckError as error:
+        raise InvalidMeasurement(error.message, code="gate-config", hint=error.hint) from None
     _known(file, document, _TOP, "at top level")
     base = document.get("base", "")
     if not isinstance(base, str):

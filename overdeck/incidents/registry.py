@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from overdeck.errors import not_found
-from overdeck.incidents.tomlfile import broken, line_of, read_toml
 from overdeck.paths import Places
+from overdeck.tomlfile import broken, line_of, read_toml
 
 MARKER = "registry.toml"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from overdeck.errors import OverdeckError, not_found, usage
-from overdeck.incidents.tomlfile import read_toml
+from overdeck.tomlfile import read_toml
 
 SEVERITIES = ("low", "medium", "high", "critical")
 

@@ -216,7 +216,7 @@ def test_prepare_runs_once_a_side_in_the_home_that_the_arms_keep(gate, repositor
     ("toml", "why"),
     [
         ("base = 'x'\n", "no [[scenario]]"),
-        ("base = [", "not TOML"),
+        ("base = [", "line 1: is not TOML"),
         ("bases = 'x'\n", "unknown key at top level: bases"),
         ("base = 5\n", "base is not a string"),
         ("[[scenario]]\nargv = ['x']\n", "without a name"),

@@ -1,4 +1,4 @@
-"""Reading the registry's TOML files, with errors that name the file and the line."""
+"""Reading TOML files, with errors that name the file and the line."""
 
 import re
 import tomllib
@@ -27,7 +27,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"\(at line (\d+)", str(error))
         line = int(found[1]) if found else raw.count(b"\n") + 1
-        raise broken(path, line, re.sub(r" \(at .*\)$", "", str(error))) from None
+        raise broken(path, line, f"is not TOML: {re.sub(r' [(]at .*[)]$', '', str(error))}") from None
 
 
 def line_of(path: Path, key: str) -> int:
@@ -40,5 +40,5 @@ def line_of(path: Path, key: str) -> int:
 
 
 def broken(path: Path, line: int, why: str) -> OverdeckError:
-    """The usage error for a file of the registry that says something it may not."""
+    """The usage error for a file that says something it may not."""
     return usage(f"{path}, line {line}: {why}", code="broken-toml", hint=f"edit line {line} of {path}")
