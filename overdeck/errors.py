@@ -1,4 +1,4 @@
-"""The exit codes of every command, and the one exception that carries them."""
+"""The exit codes of every command, and the exceptions that carry them."""
 
 from enum import IntEnum
 
@@ -39,6 +39,16 @@ class OverdeckError(Exception):
         self.exit_code = exit_code
         self.hint = hint
         self.data = data
+
+
+class InvalidMeasurement(OverdeckError):
+    """The measurement that must not be believed: exit 4, with the reason in words.
+
+    Things cannot be compared, or nothing was measured; ``data`` is what a ``--json`` reader gets.
+    """
+
+    def __init__(self, message: str, *, code: str, hint: str = "", data: object = None) -> None:
+        super().__init__(message, code=code, exit_code=ExitCode.REJECTED, hint=hint, data=data)
 
 
 def usage(message: str, *, hint: str = "", code: str = "usage") -> OverdeckError:

@@ -8,7 +8,7 @@ True
 
 from overdeck.bench.arm import Arm, command_arm, event_arm
 from overdeck.bench.compare import Comparison, compare
-from overdeck.bench.invalid import InvalidMeasurement
 from overdeck.bench.statistics import Ratio
+from overdeck.errors import InvalidMeasurement
 
 __all__ = ["Arm", "Comparison", "InvalidMeasurement", "Ratio", "command_arm", "compare", "event_arm"]

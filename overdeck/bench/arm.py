@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from overdeck.bench.invalid import InvalidMeasurement
 from overdeck.dispatch.clients import subject_key
-from overdeck.errors import usage
+from overdeck.errors import InvalidMeasurement, usage
 from overdeck.wiring.settings import read_settings
 
 SETTINGS_PREFIX = "settings:"

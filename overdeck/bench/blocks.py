@@ -16,8 +16,8 @@ from typing import NamedTuple, Self
 
 from overdeck.bench.arm import Arm, resolve
 from overdeck.bench.comparable import check_pair, check_run
-from overdeck.bench.launch import Run, Spawner
 from overdeck.bench.noise import Noise, read_noise
+from overdeck.spawn.launch import Run, Spawner
 
 WARM_UP = 3
 """Blocks thrown away before the first that counts."""

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from overdeck.bench.invalid import InvalidMeasurement
+from overdeck.errors import InvalidMeasurement
 from overdeck.git import NoWorkTree, git, top
 from overdeck.process import Completed, run
 

@@ -4,8 +4,8 @@ A published comparison was once retracted because its "on" arm had started no ho
 """
 
 from overdeck.bench.arm import Arm
-from overdeck.bench.invalid import InvalidMeasurement
-from overdeck.bench.launch import Run
+from overdeck.errors import InvalidMeasurement
+from overdeck.spawn.launch import Run
 
 _NEVER_STARTED = {126: "could not be executed", 127: "was not found"}
 """What a shell's, or env's, exit code says about the program behind it."""

@@ -13,11 +13,11 @@ from typing import Literal, NamedTuple
 from overdeck.bench.arm import Arm
 from overdeck.bench.blocks import WARM_UP, Block, Conditions, Pairing, draw_seed
 from overdeck.bench.comparable import exit_codes
-from overdeck.bench.launch import Run
 from overdeck.bench.noise import busy_before, read_noise, stolen
 from overdeck.bench.raw import RawRecord
 from overdeck.bench.statistics import Ratio, ratio, slot_effect
 from overdeck.errors import usage
+from overdeck.spawn.launch import Run
 
 Metric = Literal["cpu", "wall"]
 Verdict = Literal["faster", "slower", "no-difference"]

@@ -12,10 +12,9 @@ from overdeck.bench.blocks import Block, Conditions, Pairing, run_once
 from overdeck.bench.builds import Build, commit_of, repository, two_builds
 from overdeck.bench.compare import METRICS, Metric, log_ratios
 from overdeck.bench.gate_config import GateConfig, Scenario
-from overdeck.bench.invalid import InvalidMeasurement
 from overdeck.bench.sequential import LOOKS, Answer, Look, look
 from overdeck.bench.statistics import Ratio, ratio
-from overdeck.errors import usage
+from overdeck.errors import InvalidMeasurement, usage
 
 Verdict = Literal["pass", "fail", "inconclusive", "invalid"]
 _WORST_FIRST: tuple[Verdict, ...] = ("invalid", "fail", "inconclusive", "pass")

@@ -28,8 +28,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from overdeck.bench.compare import METRICS, Metric
-from overdeck.bench.invalid import InvalidMeasurement
-from overdeck.errors import OverdeckError
+from overdeck.errors import InvalidMeasurement, OverdeckError
 from overdeck.tomlfile import read_toml
 
 _TOP = {"base", "build", "tolerance", "scenario"}

@@ -73,7 +73,7 @@ def measure(
 def _measure_all(
     jobs: Sequence[Job], files: Sequence[Settings], environ: Mapping[str, str], payload: dict[str, Any] | None
 ) -> Iterator[list[Any]]:
-    from overdeck.bench.launch import Spawner
+    from overdeck.spawn.launch import Spawner
 
     # Two mkdtemp in one: HOME and the project are siblings, as a hook that walks up would expect.
     with tempfile.TemporaryDirectory(prefix="overdeck-measure-") as folder, Spawner() as spawner:

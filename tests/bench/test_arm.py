@@ -7,8 +7,7 @@ import pytest
 
 from overdeck.bench.arm import command_arm, event_arm, parse_arm, resolve
 from overdeck.bench.blocks import run_once
-from overdeck.bench.invalid import InvalidMeasurement
-from overdeck.errors import ExitCode, OverdeckError
+from overdeck.errors import ExitCode, InvalidMeasurement, OverdeckError
 
 
 def settings(tmp_path: Path, groups: list, event: str = "PreToolUse", **more: object) -> Path:

@@ -81,7 +81,7 @@ def command(
     from overdeck.bench.arm import parse_arm
     from overdeck.bench.blocks import draw_seed
     from overdeck.bench.compare import compare
-    from overdeck.bench.invalid import InvalidMeasurement
+    from overdeck.errors import InvalidMeasurement
 
     with verb("ab", as_json) as out, sigterm_unwinds(), _progress(pairs, metric.value) as on_block:
         content = payload.read_bytes()

@@ -35,7 +35,7 @@ def command(
     from overdeck.bench.blocks import draw_seed
     from overdeck.bench.gate import as_data, run_gate
     from overdeck.bench.gate_config import read_gate_config
-    from overdeck.bench.invalid import InvalidMeasurement
+    from overdeck.errors import InvalidMeasurement
 
     with verb("gate", as_json) as out, sigterm_unwinds():
         chosen = draw_seed() if seed is None else seed

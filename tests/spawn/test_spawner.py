@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from overdeck.bench.launch import Run, Spawner
+from overdeck.spawn.launch import Run, Spawner
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
 
@@ -147,7 +147,7 @@ def test_what_runs_does_not_outlive_a_killed_parent(payload, tmp_path):
             sys.executable,
             "-c",
             "import pathlib, sys\n"
-            "from overdeck.bench.launch import Spawner\n"
+            "from overdeck.spawn.launch import Spawner\n"
             f"argv = ['/bin/sh', '-c', 'echo $$ >{pid_file}.new; mv {pid_file}.new {pid_file}; sleep 300']\n"
             f"file = pathlib.Path({str(payload)!r})\n"
             "Spawner().run([(argv[0], argv)], environ={'PATH': '/usr/bin:/bin'}, cwd=file.parent, payload=file,"

@@ -9,8 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from overdeck.bench import spawner
-from overdeck.bench.invalid import InvalidMeasurement
+from overdeck.errors import InvalidMeasurement
+from overdeck.spawn import spawner
 
 _GRACE_S = 15.0
 """How far past a run's own deadline the spawner may take to kill, reap and answer."""
