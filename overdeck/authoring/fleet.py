@@ -9,11 +9,24 @@ from pathlib import Path
 from typing import NamedTuple
 
 from overdeck.dispatch import manifest as manifests
-from overdeck.dispatch.manifest import Fleet, ManifestError, Recipe
+from overdeck.dispatch.manifest import Fleet, Manifest, ManifestError, Recipe
 from overdeck.dispatch.plan import PlanError
 from overdeck.errors import ExitCode, OverdeckError
 from overdeck.files import write_atomically
 from overdeck.paths import Places, shipped
+
+
+def _check_code(module: Manifest) -> None:
+    """Raise OverdeckError where a module's code does not even compile: a gate of that kind denies everything."""
+    try:
+        compile(Path(module.code).read_bytes(), module.code, "exec")
+    except (SyntaxError, ValueError, OSError) as error:
+        raise OverdeckError(
+            f"no plan was written, the code of {module.id} cannot be used: {module.code}: {error}",
+            code="bad-module",
+            exit_code=ExitCode.USAGE,
+            hint=f"mend it, then: overdeck hooks test {module.id}",
+        ) from None
 
 
 class BuiltFront(NamedTuple):
@@ -105,6 +118,9 @@ def write_plans(recipe: Recipe) -> list[Path]:
             exit_code=ExitCode.USAGE,
             hint="mend or remove the module named above; the last good plans stay in force",
         )
+    for module in fleet.enabled:
+        if module.native is None:
+            _check_code(module)
     folder = Path(recipe.plans)
     events = {event for module in fleet.enabled for event in module.events}
     events |= {path.stem for path in folder.glob("*.plan")}

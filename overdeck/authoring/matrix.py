@@ -85,7 +85,7 @@ def run_matrix(manifest: Manifest) -> MatrixResult:
         cases = read_cases(manifest)
     except ValueError as error:
         return MatrixResult(manifest.id, 0, [str(error)])
-    failures = []
+    failures = [] if cases else [f"{manifest.folder}/matrix.jsonl holds no case, so nothing was tested"]
     for case in cases:
         with_prefilter = ask_front(manifest, case.payload, config=case.config)
         around = ask_front(manifest, case.payload, config=case.config, prefilter=False)
@@ -168,23 +168,27 @@ def decode(stdout: str) -> tuple[tuple[str, ...], str]:
 
 
 def _problems(case: Case, with_prefilter: Answer, around: Answer, module: str) -> list[str]:
+    for answer in (around, with_prefilter):
+        if answer.ends.get(module) in ("error", "timeout") or "broken" in answer.kinds:
+            return [f"the module failed: {answer.text or answer.ends[module]}"]
     problems = []
     if with_prefilter.stdout != around.stdout:
         problems.append(
-            f"the prefilter changes the answer: {with_prefilter.kinds or 'none'} with it, "
-            f"{around.kinds or 'none'} around it"
+            f"the prefilter changes the answer: {_said(with_prefilter)} with it, {_said(around)} around it"
         )
-    if around.ends.get(module) in ("error", "timeout"):
-        return [*problems, f"the module failed: {around.text or around.ends[module]}"]
     kinds = around.kinds
     if case.expect == "none":
         if kinds:
-            problems.append(f"expected silence, got {', '.join(kinds)}: {around.text[:200]}")
+            problems.append(f"expected silence, got {_said(around)}: {around.text[:200]}")
     elif case.expect not in kinds:
-        problems.append(f"expected {case.expect}, got {', '.join(kinds) or 'none'}: {around.text[:200]}")
+        problems.append(f"expected {case.expect}, got {_said(around)}: {around.text[:200]}")
     elif case.contains not in around.text:
         problems.append(f"expected {case.contains!r} in: {around.text[:200]}")
     return problems
+
+
+def _said(answer: Answer) -> str:
+    return ", ".join(answer.kinds) or "nothing"
 
 
 def _only(manifest: Manifest) -> Fleet:

@@ -93,6 +93,24 @@ def _in_docstring(summary: str) -> str:
 
 
 def _check(design: Design) -> None:
+    """What was given has to make sense before what is missing is asked for."""
+    if not design.id or not set(design.id) <= set("abcdefghijklmnopqrstuvwxyz0123456789-"):
+        raise usage(
+            f"{design.id!r} cannot be an id: lower-case letters, digits and '-'",
+            hint="overdeck hooks new no-deploys",
+        )
+    if design.literals and design.always:
+        raise usage(
+            "--literal and --always exclude each other: a literal is what lets a call be skipped",
+            hint="leave one of them out",
+        )
+    if design.cls and design.cls not in CLASSES:
+        raise usage(f"--class {design.cls!r} is none of {', '.join(CLASSES)}", hint="overdeck hooks new --help")
+    if design.event and design.event not in clients.CLAUDE_EVENTS:
+        near = difflib.get_close_matches(design.event, clients.CLAUDE_EVENTS, n=1) or ["PreToolUse"]
+        raise usage(f"--event {design.event!r} is not an event of Claude Code", hint=f"--event {near[0]}")
+    if design.cls == "rewriter" and design.event not in ("", "PreToolUse"):
+        raise usage("a rewriter changes a tool's input, so its event is PreToolUse", hint="--event PreToolUse")
     missing = [
         name
         for name, given in (
@@ -112,18 +130,6 @@ def _check(design: Design) -> None:
             hint=f"overdeck hooks new {design.id} --event PreToolUse --matcher Bash --literal deploy "
             '--class gate --summary "…"',
         )
-    if design.literals and design.always:
-        raise usage(
-            "--literal and --always exclude each other: a literal is what lets a call be skipped",
-            hint="leave one of them out",
-        )
-    if design.cls not in CLASSES:
-        raise usage(f"--class {design.cls!r} is none of {', '.join(CLASSES)}", hint="overdeck hooks new --help")
-    if design.event not in clients.CLAUDE_EVENTS:
-        near = difflib.get_close_matches(design.event, clients.CLAUDE_EVENTS, n=1) or ["PreToolUse"]
-        raise usage(f"--event {design.event!r} is not an event of Claude Code", hint=f"--event {near[0]}")
-    if design.cls == "rewriter" and design.event != "PreToolUse":
-        raise usage("a rewriter changes a tool's input, so its event is PreToolUse", hint="--event PreToolUse")
 
 
 def _word(design: Design) -> str:

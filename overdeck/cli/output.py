@@ -2,7 +2,9 @@
 
 import json
 import os
+import shutil
 import sys
+import textwrap
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -42,33 +44,33 @@ class Output:
         if not self.as_json:
             sys.stderr.write(f"warning: {text}\n")
 
-    def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
-        """A table: rich on a terminal, aligned plain text in a pipe. ``right`` names right-aligned columns."""
+    def table(
+        self,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        *,
+        right: Sequence[str] = (),
+        below: str = "",
+    ) -> None:
+        """An aligned table; no cell is ever broken. ``right`` names right-aligned columns.
+
+        ``below`` names a long column (a reason, a list) that goes under its row where a terminal is too narrow.
+        """
         if self.as_json:
             return
-        if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
-            from rich import box
-            from rich.console import Console
-            from rich.markup import escape
-            from rich.table import Table
-
-            table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-            for column in columns:
-                table.add_column(column, justify="right" if column in right else "left", overflow="fold")
-            for row in rows:
-                table.add_row(*(escape(cell) for cell in row))
-            Console().print(table)
-            return
-        widths = [
-            max(len(column), *(len(row[i]) for row in rows), 0) if rows else len(column)
-            for i, column in enumerate(columns)
-        ]
-        for row in [list(columns), *rows]:
-            cells = [
+        cells = [list(columns), *(list(row) for row in rows)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        room = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+        under = columns.index(below) if room and below and sum(widths) + 2 * len(widths) > room else None
+        for number, row in enumerate(cells):
+            line = "  ".join(
                 cell.rjust(width) if column in right else cell.ljust(width)
-                for cell, width, column in zip(row, widths, columns, strict=True)
-            ]
-            self.line("  ".join(cells).rstrip())
+                for index, (cell, width, column) in enumerate(zip(row, widths, columns, strict=True))
+                if index != under
+            ).rstrip()
+            self.line(f"\x1b[1m{line}\x1b[0m" if number == 0 and room and "NO_COLOR" not in os.environ else line)
+            if under is not None and number and row[under]:
+                self.line(textwrap.fill(row[under], room - 1, initial_indent="    ", subsequent_indent="    "))
 
 
 def envelope(

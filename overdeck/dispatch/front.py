@@ -436,6 +436,8 @@ def _rebuild(plans: str, event: str, last: Plan | None, problem: str) -> tuple[P
         return None, f"{problem or 'there is no plan'}; {trouble}"
     if trouble:
         return plan, f"modules left out of the plan: {trouble}"
+    if event not in clients.CLAUDE_EVENTS:
+        return plan, ""  # nothing can be registered for it: counted, and not worth a file
     try:
         lock = posix.open(f"{plans}/.lock", posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC, 0o600)
         try:

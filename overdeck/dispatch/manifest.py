@@ -39,6 +39,7 @@ DEFAULT_TIMEOUT_MS = 1000
 DEFAULT_LIFETIME_DAYS = 7
 DEFAULT_NATIVE_BYTES = 16 << 20
 _RECIPE_HEADER = "overdeck-recipe 1"
+_CONFIG_KEYS = {"packs", "modules", "clients"}
 _WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
 _ID = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 _KEYS = {
@@ -186,6 +187,11 @@ def load(recipe: Recipe) -> Fleet:
         for path in (f"{folder}/module.toml" for folder in found)
     ]
     fleet.config = _read_toml(recipe.config) if fleet.sources[0][2] else {}
+    unknown = sorted(set(fleet.config) - _CONFIG_KEYS)
+    if unknown:
+        raise ManifestError(
+            recipe.config, f"unknown key {unknown[0]!r}: it knows {', '.join(sorted(_CONFIG_KEYS))}"
+        )
     packs = fleet.config.get("packs", DEFAULT_PACKS)
     tables = fleet.config.get("modules", {})
     if not _strings(packs):
@@ -193,12 +199,15 @@ def load(recipe: Recipe) -> Fleet:
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
         raise ManifestError(recipe.config, "[modules.ID] must be tables")
     seen: dict[str, str] = {}
+    known_packs = set()
     for root, user in ((recipe.shipped, False), (recipe.user, True)):
         for folder in folders[root]:
             try:
                 manifest = read_manifest(folder, user=user)
                 if manifest.id in seen:
                     raise ManifestError(manifest.path, f"the id {manifest.id!r} is taken by {seen[manifest.id]}")
+                seen[manifest.id] = folder
+                known_packs.add(manifest.pack)
                 if manifest.timeout_ms > recipe.total_deadline_ms:
                     together = f"the {recipe.total_deadline_ms} ms that all modules of a call have together"
                     raise ManifestError(manifest.path, f"timeout_ms is over {together}")
@@ -206,8 +215,15 @@ def load(recipe: Recipe) -> Fleet:
             except ManifestError as problem:
                 fleet.problems.append(problem)
                 continue
-            seen[manifest.id] = folder
             fleet.found.append(manifest)
+    if not fleet.problems:
+        # A pack that no module is in is a typo, and a typo must not switch its gates off.
+        strange = sorted(set(packs) - known_packs)
+        if strange:
+            raise ManifestError(
+                recipe.config,
+                f"no module is in the pack {strange[0]!r}: there are {', '.join(sorted(known_packs))}",
+            )
     on = [m for m in fleet.found if tables.get(m.id, {}).get("enabled", True) and (m.user or m.pack in packs)]
     on.sort(key=lambda m: (len(packs) if m.user else packs.index(m.pack), m.id))
     fleet.enabled = on

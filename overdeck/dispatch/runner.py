@@ -218,6 +218,8 @@ def _evaluate(m: Module, call_for: Callable[[Module], Call]) -> bytes:
 
 def _trace(error: BaseException) -> str:
     """File, line and function of each frame; no source lines, which ``traceback`` would have to load."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}:{error.lineno}"
     lines: list[str] = []
     frame = error.__traceback__
     while frame is not None and len(lines) < 30:

@@ -108,8 +108,19 @@ def test_a_table_for_no_module_is_named(front: Front) -> None:
     assert "git-decison" in str(manifests.load(front.recipe).problems[0])
 
 
-@pytest.mark.parametrize("text", ['packs = "guards"', "packs = [", "modules = 3", "[modules]\nm = 3"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        'packs = ["gaurds"]',
+        'pakcs = ["guards"]',
+        'packs = "guards"',
+        "packs = [",
+        "modules = 3",
+        "[modules]\nm = 3",
+    ],
+)
 def test_a_config_that_cannot_be_read_is_raised_not_guessed(front: Front, text: str) -> None:
+    front.module("m", "return None")
     front.config.write_text(text)
     with pytest.raises(ManifestError, match=r"config\.toml"):
         manifests.load(front.recipe)

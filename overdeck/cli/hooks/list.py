@@ -27,21 +27,22 @@ def list_modules(
             out.line("No module is on. Next: overdeck hooks list --all")
             return
         out.table(
-            ["module", "pack", "class", "events", "literals", "ms", "on", "flags"],
+            ["module", "pack", "class", "deadline ms", "on", "flags", "literals", "events"],
             [
                 [
                     str(row["id"]),
                     str(row["pack"]),
                     str(row["class"]),
-                    ", ".join(f"{event}({matcher})" for event, matcher in row["events"].items()),
-                    _some(row["literals"]),
                     str(row["timeout_ms"]),
                     "yes" if row["on"] else "no",
                     ", ".join(name for name in ("main_only", "background") if row[name]),
+                    _some(row["literals"]),
+                    ", ".join(f"{event}({matcher})" for event, matcher in row["events"].items()),
                 ]
                 for row in rows
             ],
-            right=["ms"],
+            right=["deadline ms"],
+            below="events",
         )
 
 

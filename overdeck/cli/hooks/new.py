@@ -33,4 +33,5 @@ def new(
             out.line(step)
         for path in made.files:
             out.line(f"wrote {path}")
+        out.line("It is on from the next call of an event that is installed; it is only an example yet.")
         out.line(f"Next: write its logic and its cases, then: overdeck hooks test {module_id} && overdeck install")
