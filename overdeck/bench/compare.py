@@ -1,6 +1,5 @@
 """`ab`: two arms, a fixed number of blocks, one verdict."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -108,7 +107,7 @@ def compare(
                         on_block(blocks)
     sides = _side(a, [block.a for block in blocks]), _side(b, [block.b for block in blocks])
     ratios = {which: ratio(log_ratios(blocks, which)) for which in METRICS}
-    noise = (busy_before(start, os.cpu_count() or 1), stolen(start, read_noise()))
+    noise = (busy_before(start), stolen(start, read_noise()))
     return Comparison(
         *sides,
         pairs=pairs,

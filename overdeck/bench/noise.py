@@ -1,11 +1,9 @@
 """How busy the machine is: read before, between and after runs, never on the clock."""
 
-import os
-from pathlib import Path
 from typing import NamedTuple
 
-_PRESSURE = Path("/proc/pressure/cpu")
-_STAT = Path("/proc/stat")
+from overdeck.machine.load import Load, Pressure, Ticks, load, pressure, ticks
+
 BUSY_PRESSURE_PERCENT = 20.0
 """Share of the last 10 s in which some runnable task had to wait for a CPU."""
 MUCH_STEAL = 0.05
@@ -15,38 +13,33 @@ MUCH_STEAL = 0.05
 class Noise(NamedTuple):
     """One reading. None where this kernel does not say."""
 
-    load1: float
-    stalled_us: int | None
-    """PSI ``some`` total, µs: the difference of two readings is what was lost between them."""
-    stalled_percent: float | None
-    """PSI ``some`` over the last 10 s."""
-    steal_ticks: int | None
-    total_ticks: int | None
+    load: Load | None
+    pressure: Pressure | None
+    ticks: Ticks | None
+
+    def row(self) -> dict[str, float | int | None]:
+        """The reading as a row of a raw file."""
+        return {
+            "load1": self.load.one if self.load else None,
+            "stalled_us": self.pressure.stalled_us if self.pressure else None,
+            "stalled_percent": self.pressure.percent if self.pressure else None,
+            "steal_ticks": self.ticks.steal if self.ticks else None,
+            "total_ticks": self.ticks.total if self.ticks else None,
+        }
 
 
 def read_noise() -> Noise:
     """The machine right now; a few microseconds."""
-    stalled_us = stalled_percent = steal = total = None
-    try:
-        some = dict(word.split("=") for word in _PRESSURE.read_text().splitlines()[0].split()[1:])
-        stalled_us, stalled_percent = int(some["total"]), float(some["avg10"])
-    except (OSError, IndexError, KeyError, ValueError):
-        pass
-    try:
-        ticks = [int(word) for word in _STAT.read_text().split("\n", 1)[0].split()[1:]]
-        steal, total = ticks[7], sum(ticks[:8])
-    except (OSError, IndexError, ValueError):
-        pass
-    return Noise(os.getloadavg()[0], stalled_us, stalled_percent, steal, total)
+    return Noise(load(), pressure(), ticks())
 
 
-def busy_before(start: Noise, cpus: int) -> str | None:
+def busy_before(start: Noise) -> str | None:
     """A sentence where the machine was busy with something else before the first run, else None."""
     signs = []
-    if start.load1 > cpus:
-        signs.append(f"load average {start.load1:.1f} on {cpus} CPUs")
-    if start.stalled_percent is not None and start.stalled_percent > BUSY_PRESSURE_PERCENT:
-        signs.append(f"tasks waited for a CPU in {start.stalled_percent:.0f} % of the last 10 s")
+    if start.load is not None and start.load.per_processor > 1:
+        signs.append(f"load average {start.load.one:.1f} on {start.load.processors} CPUs")
+    if start.pressure is not None and start.pressure.percent > BUSY_PRESSURE_PERCENT:
+        signs.append(f"tasks waited for a CPU in {start.pressure.percent:.0f} % of the last 10 s")
     if not signs:
         return None
     return (
@@ -56,15 +49,10 @@ def busy_before(start: Noise, cpus: int) -> str | None:
 
 def stolen(start: Noise, end: Noise) -> str | None:
     """A sentence where the hypervisor took a visible share of the CPUs between two readings, else None."""
-    if (
-        start.steal_ticks is None
-        or end.steal_ticks is None
-        or start.total_ticks is None
-        or end.total_ticks is None
-    ):
+    if start.ticks is None or end.ticks is None:
         return None
-    total = end.total_ticks - start.total_ticks
-    share = (end.steal_ticks - start.steal_ticks) / total if total > 0 else 0.0
+    total = end.ticks.total - start.ticks.total
+    share = (end.ticks.steal - start.ticks.steal) / total if total > 0 else 0.0
     if share < MUCH_STEAL:
         return None
     return f"the hypervisor took {share:.0%} of this machine's CPU time during the measurement"

@@ -51,8 +51,8 @@ class RawRecord:
                 "hash_seed": observed.hash_seed,
                 "padding": observed.padding,
                 **run._asdict(),
-                "before": observed.before._asdict(),
-                "after": observed.after._asdict(),
+                "before": observed.before.row(),
+                "after": observed.after.row(),
             }
         )
 

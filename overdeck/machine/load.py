@@ -1,7 +1,16 @@
-"""How busy the machine is."""
+"""How busy the machine is: runnable processes, waiting for a processor (PSI), and time the hypervisor took.
+
+All of it is read for the whole machine. Nothing here raises: what a system does not say is None.
+"""
 
 import os
+from pathlib import Path
 from typing import NamedTuple
+
+from overdeck.machine.processors import processors
+
+PRESSURE = Path("/proc/pressure/cpu")
+STAT = Path("/proc/stat")
 
 
 class Load(NamedTuple):
@@ -9,17 +18,52 @@ class Load(NamedTuple):
 
     one: float
     five: float
-    cores: int
+    processors: int
 
     @property
-    def per_core(self) -> float:
-        return self.one / self.cores
+    def per_processor(self) -> float:
+        return self.one / self.processors
+
+
+class Pressure(NamedTuple):
+    """PSI ``some`` of the CPU: some runnable task had to wait."""
+
+    stalled_us: int
+    """Since boot, µs: the difference of two readings is what was lost between them."""
+    percent: float
+    """Share of the last 10 s."""
+
+
+class Ticks(NamedTuple):
+    """CPU time of all processors since boot, in ticks."""
+
+    steal: int
+    """Taken by the hypervisor."""
+    total: int
 
 
 def load() -> Load | None:
-    """The load now; None where the system keeps none."""
+    """The load now."""
     try:
         one, five, _ = os.getloadavg()
     except OSError:
         return None
-    return Load(one, five, os.cpu_count() or 1)
+    return Load(one, five, processors())
+
+
+def pressure(file: Path = PRESSURE) -> Pressure | None:
+    """The CPU pressure now."""
+    try:
+        some = dict(word.split("=") for word in file.read_text().splitlines()[0].split()[1:])
+        return Pressure(int(some["total"]), float(some["avg10"]))
+    except (OSError, IndexError, KeyError, ValueError):
+        return None
+
+
+def ticks(file: Path = STAT) -> Ticks | None:
+    """The processors' time now."""
+    try:
+        counted = [int(word) for word in file.read_text().split("\n", 1)[0].split()[1:]]
+        return Ticks(counted[7], sum(counted[:8]))
+    except (OSError, IndexError, ValueError):
+        return None

@@ -4,12 +4,12 @@ The CPU numbers are added CPU per hook and call in Claude Code 2.1.197, 28 hooks
 (contract/FACTS.md, 4). Kinds that were not measured borrow the number of the nearest one.
 """
 
-import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from overdeck.machine.processors import cores as usable
 from overdeck.wiring.commandline import started
 from overdeck.wiring.settings import Handler
 
@@ -57,7 +57,7 @@ def model(handlers: Iterable[Handler], *, cores: int | None = None) -> Cost:
     chains = [chain(handler) for handler in handlers if handler.starts_process]
     cpus = [sum(CPU_MS[kind] for kind in kinds) for kinds, _ in chains]
     total = sum(cpus)
-    wall = max([*cpus, total / (cores or usable_cores())], default=0.0)
+    wall = max([*cpus, total / (cores or usable())], default=0.0)
     return Cost(sum(starts for _, starts in chains), round(wall, 1), round(total, 1))
 
 
@@ -94,13 +94,6 @@ def _named(argv: Sequence[str]) -> tuple[str, ...]:
         options = "".join(word[1:] for word in argv[1:] if re.fullmatch(r"-[A-Za-z]+", word))
         return ("python-isolated",) if "I" in options and "S" in options else ("python",)
     return _KINDS.get(name, ())
-
-
-def usable_cores() -> int:
-    """The processors this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _shebang(program: str) -> list[str]:

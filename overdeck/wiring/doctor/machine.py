@@ -6,7 +6,7 @@ from overdeck.machine import cgroup
 from overdeck.machine.load import load
 from overdeck.wiring.doctor.check import Check, Result, Situation
 
-BUSY_PER_CORE = 2.0
+BUSY_PER_PROCESSOR = 2.0
 PIDS_NEARLY_FULL = 0.9
 
 
@@ -14,8 +14,8 @@ def _load(_: Situation) -> Result:
     now = load()
     if now is None:
         return Result("skip", "this system keeps no load average")
-    seen = f"load {now.one:.2f} (five minutes: {now.five:.2f}) on {now.cores} cores"
-    if now.per_core > BUSY_PER_CORE:
+    seen = f"load {now.one:.2f} (five minutes: {now.five:.2f}) on {now.processors} processors"
+    if now.per_processor > BUSY_PER_PROCESSOR:
         return Result("warn", seen + ": hooks wait for a processor", "ps -eo pcpu,pid,args --sort=-pcpu | head")
     return Result("ok", seen)
 
