@@ -1,14 +1,11 @@
-"""One module by its id, as data; one payload from a file."""
+"""One module by its id, as data."""
 
 import difflib
-import json
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from overdeck.authoring.fleet import load_fleet, recipe_for
 from overdeck.authoring.matrix import read_cases
-from overdeck.dispatch.clients import CLAUDE_EVENTS
 from overdeck.dispatch.manifest import Manifest
 from overdeck.errors import not_found, usage
 from overdeck.paths import Places
@@ -19,13 +16,6 @@ class Found(NamedTuple):
 
     manifest: Manifest
     on: bool
-
-
-class GivenPayload(NamedTuple):
-    """A payload as the client would send it, and the event it names."""
-
-    raw: bytes
-    event: str
 
 
 def find(places: Places, module_id: str) -> Found:
@@ -69,28 +59,3 @@ def describe(manifest: Manifest, *, on: bool) -> dict[str, Any]:
         "folder": manifest.folder,
         "cases": cases,
     }
-
-
-def read_payload(path: Path) -> GivenPayload:
-    """Read a payload file (``-`` is stdin); raises OverdeckError where it is missing or names no event."""
-    if str(path) == "-":
-        raw = sys.stdin.buffer.read()
-    else:
-        try:
-            raw = path.read_bytes()
-        except OSError as error:
-            raise not_found(
-                f"the payload {path} cannot be read: {error.strerror}",
-                code="no-payload",
-                hint="give a file that holds one JSON object as the client sends it, or - for standard input",
-            ) from None
-    try:
-        event = json.loads(raw)["hook_event_name"]
-    except (ValueError, KeyError, TypeError):
-        event = ""
-    if event not in CLAUDE_EVENTS:
-        raise usage(
-            f"the payload {path} names no known event in hook_event_name",
-            hint="give one JSON object as the client sends it, with hook_event_name and tool_name",
-        )
-    return GivenPayload(raw, event)

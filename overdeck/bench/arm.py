@@ -1,15 +1,14 @@
 """What is compared: a command, or a whole event of a settings file as the client would run it."""
 
-import json
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from overdeck.dispatch.clients import subject_key
 from overdeck.errors import InvalidMeasurement, usage
+from overdeck.payloadfile import top_level
 from overdeck.wiring.settings import read_settings
 
 SETTINGS_PREFIX = "settings:"
@@ -91,7 +90,7 @@ def parse_arm(name: str, text: str, *, payload: bytes, event: str | None, subjec
         path = Path(text)
     else:
         return command_arm(name, text)
-    said = _top_level(payload)
+    said = top_level(payload)
     event = event or said.get("hook_event_name")
     if not isinstance(event, str):
         raise usage(
@@ -120,11 +119,3 @@ def resolve(arm: Arm, path: str) -> list[tuple[str, tuple[str, ...]]]:
             )
         found.append((executable, argv))
     return found
-
-
-def _top_level(payload: bytes) -> dict[str, Any]:
-    try:
-        document = json.loads(payload)
-    except ValueError:
-        return {}
-    return document if isinstance(document, dict) else {}

@@ -1,6 +1,5 @@
 """``overdeck audit``: what the hooks cost, and which are broken."""
 
-import json
 import os
 import shlex
 from collections import Counter
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from overdeck.cli.output import JsonOption, Output, verb
-from overdeck.errors import ExitCode, OverdeckError, not_found, usage
+from overdeck.errors import ExitCode, OverdeckError, usage
 from overdeck.paths import Places
 
 if TYPE_CHECKING:
@@ -54,6 +53,7 @@ def audit(
 ) -> None:
     """Say what your hooks cost per call, and what is wrong with them. Reads settings files; changes nothing."""
     with verb("audit", as_json) as out:
+        from overdeck.payloadfile import read_payload
         from overdeck.wiring.audit import audit as judge
         from overdeck.wiring.settings import read_settings
         from overdeck.wiring.sources import claude_files
@@ -62,7 +62,7 @@ def audit(
         files = [read_settings(path) for path in settings] if settings else claude_files(places, Path.cwd())
         measured = None
         if measure:
-            given = _payload(payload)
+            given = read_payload(payload).document if payload else None
             if not yes:
                 raise _needs_yes(files, settings or [], payload, allow_network)
             measured = _measure(files, out, allow_network, given)
@@ -104,23 +104,6 @@ def _measure(
     jobs = runnable_jobs(files)
     out.note(f"running the hooks of {len(jobs)} kinds of call, each {RUNS + 1} times")
     return measure(jobs, files, environ=os.environ, payload=payload, allow_network=allow_network)
-
-
-def _payload(path: Path | None) -> dict[str, Any] | None:
-    if path is None:
-        return None
-    try:
-        content = json.loads(path.read_bytes())
-    except OSError as error:
-        raise not_found(f"the payload {path} cannot be read: {error.strerror}", hint="check --payload") from None
-    except ValueError:
-        content = None
-    if not isinstance(content, dict) or not isinstance(content.get("hook_event_name"), str):
-        raise usage(
-            f"the payload {path} is no JSON object with a hook_event_name",
-            hint="give a payload as a client writes it to a hook",
-        )
-    return content
 
 
 def _show(report: "AuditReport", out: Output) -> None:

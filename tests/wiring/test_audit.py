@@ -302,3 +302,15 @@ def test_a_hook_under_an_unknown_event_is_neither_listed_nor_run_nor_counted(hom
     assert (tmp_path / "known").exists() and not (tmp_path / "unknown").exists()
     cost = data["events"]["PreToolUses"]["*"]
     assert (cost["handlers"], cost["starts"], cost["cpu_ms"], cost["source"]) == (1, 0, 0, "model")
+
+
+def test_a_payload_that_is_not_there_or_names_no_event_is_refused_in_words_before_anything_runs(
+    home, settings, tmp_path
+):
+    path = settings(on("Stop", {"type": "command", "command": f"touch {tmp_path}/ran"})).path
+    (tmp_path / "own.json").write_text('{"hook_event_name": "Nonsense"}')
+    for name, code in (("gone.json", 3), ("own.json", 2)):
+        ran = home.run("overdeck", *MEASURE, "--settings", str(path), "--payload", str(tmp_path / name))
+
+        assert ran.code == code and name in ran.err and "next:" in ran.err
+    assert not (tmp_path / "ran").exists()

@@ -14,10 +14,11 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Run one module on one payload through the real front, alone, and show what it says and how long it took."""
-    from overdeck.authoring.inventory import find, read_payload
+    from overdeck.authoring.inventory import find
     from overdeck.authoring.matrix import ask_front
     from overdeck.errors import ExitCode
     from overdeck.paths import Places
+    from overdeck.payloadfile import read_payload
 
     with verb("hooks.run", as_json) as out:
         manifest = find(Places.from_environment(), module_id).manifest

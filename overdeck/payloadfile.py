@@ -1,0 +1,55 @@
+"""A payload in a file: one JSON object as a client sends it to a hook."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from overdeck.dispatch.clients import CLAUDE_EVENTS
+from overdeck.errors import not_found, usage
+
+
+class Payload(NamedTuple):
+    """A payload as it was given, what it says, and the event it names."""
+
+    raw: bytes
+    document: dict[str, Any]
+    event: str
+
+
+def read_payload(path: Path) -> Payload:
+    """Read a payload file (``-`` is stdin); raises OverdeckError where it is missing (3) or names no event (2)."""
+    if str(path) == "-":
+        raw = sys.stdin.buffer.read()
+    else:
+        try:
+            raw = path.read_bytes()
+        except OSError as error:
+            raise not_found(
+                f"the payload {path} cannot be read: {error.strerror}",
+                code="no-payload",
+                hint="give a file that holds one JSON object as the client sends it, or - for standard input",
+            ) from None
+    document = top_level(raw)
+    event = document.get("hook_event_name")
+    if not isinstance(event, str) or event not in CLAUDE_EVENTS:
+        raise usage(
+            f"the payload {path} names no known event in hook_event_name",
+            hint="give one JSON object as the client sends it, with hook_event_name and tool_name",
+        )
+    return Payload(raw, document, event)
+
+
+def top_level(raw: bytes) -> dict[str, Any]:
+    """What a payload says; nothing where it is no JSON object.
+
+    >>> top_level(b'{"tool_name": "Bash"}')
+    {'tool_name': 'Bash'}
+    >>> top_level(b"[1]")
+    {}
+    """
+    try:
+        document = json.loads(raw)
+    except (ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}

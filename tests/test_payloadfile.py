@@ -1,0 +1,41 @@
+import io
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from overdeck.errors import ExitCode, OverdeckError
+from overdeck.payloadfile import read_payload
+
+RAW = b'{"hook_event_name": "PreToolUse", "tool_name": "Bash"}'
+
+
+def test_a_payload_is_what_was_given_what_it_says_and_its_event(tmp_path: Path):
+    (tmp_path / "payload.json").write_bytes(RAW)
+
+    assert read_payload(tmp_path / "payload.json") == (RAW, json.loads(RAW), "PreToolUse")
+
+
+def test_a_dash_is_standard_input(monkeypatch):
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(RAW)))
+
+    assert read_payload(Path("-")).event == "PreToolUse"
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"{", b"[]", b'"PreToolUse"', b"{}", b'{"hook_event_name": ["PreToolUse"]}', b"[" * 100_000]
+)
+def test_a_file_that_names_no_event_is_a_usage_error(tmp_path: Path, raw: bytes):
+    (tmp_path / "payload.json").write_bytes(raw)
+    with pytest.raises(OverdeckError, match="names no known event") as raised:
+        read_payload(tmp_path / "payload.json")
+
+    assert raised.value.exit_code is ExitCode.USAGE and raised.value.hint
+
+
+def test_a_file_that_is_not_there_is_not_found(tmp_path: Path):
+    with pytest.raises(OverdeckError) as raised:
+        read_payload(tmp_path / "gone.json")
+
+    assert (raised.value.exit_code, raised.value.code) == (ExitCode.NOT_FOUND, "no-payload")
