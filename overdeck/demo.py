@@ -192,6 +192,7 @@ def _git(stage: _Stage, cwd: Path, *words: str) -> Completed:
             f"git {words[0]} failed in the demo's throwaway repository: {done.stderr.decode('utf-8', 'replace')}",
             code="demo-git",
             exit_code=ExitCode.INTERNAL,
+            hint="git --version says whether git itself works; then: overdeck demo",
         )
     return done
 
@@ -206,6 +207,7 @@ def _entry(settings: Path) -> list[str]:
             f"install wrote no PreToolUse entry into {settings}: {error!r}",
             code="demo-install",
             exit_code=ExitCode.INTERNAL,
+            hint="overdeck install --dry-run, to see what it would write",
         ) from None
 
 

@@ -30,7 +30,7 @@ class OverdeckError(Exception):
         *,
         code: str,
         exit_code: ExitCode,
-        hint: str = "",
+        hint: str,
         data: object = None,
     ) -> None:
         super().__init__(message)
@@ -47,15 +47,15 @@ class InvalidMeasurement(OverdeckError):
     Things cannot be compared, or nothing was measured; ``data`` is what a ``--json`` reader gets.
     """
 
-    def __init__(self, message: str, *, code: str, hint: str = "", data: object = None) -> None:
+    def __init__(self, message: str, *, code: str, hint: str, data: object = None) -> None:
         super().__init__(message, code=code, exit_code=ExitCode.REJECTED, hint=hint, data=data)
 
 
-def usage(message: str, *, hint: str = "", code: str = "usage") -> OverdeckError:
+def usage(message: str, *, hint: str, code: str = "usage") -> OverdeckError:
     """The caller asked for something that cannot be: exit 2."""
     return OverdeckError(message, code=code, exit_code=ExitCode.USAGE, hint=hint)
 
 
-def not_found(message: str, *, hint: str = "", code: str = "not-found", data: object = None) -> OverdeckError:
+def not_found(message: str, *, hint: str, code: str = "not-found", data: object = None) -> OverdeckError:
     """The named thing does not exist, or several match: exit 3, with candidates in ``data``."""
     return OverdeckError(message, code=code, exit_code=ExitCode.NOT_FOUND, hint=hint, data=data)

@@ -91,7 +91,7 @@ def run_gate(
             try:
                 rows.append(_measure(scenario, builds, seeds, pairs_cap))
             except InvalidMeasurement as invalid:
-                rows.append(ScenarioRow(scenario.name, "invalid", invalid.message))
+                rows.append(ScenarioRow(scenario.name, "invalid", f"{invalid.message} (next: {invalid.hint})"))
     return GateOutcome(worst([row.verdict for row in rows]), commit, seed, tuple(rows))
 
 
@@ -172,7 +172,9 @@ def _arm(scenario: Scenario, build: Build) -> Arm:
     argv = build.fill(scenario.argv)
     if "/" in argv[0] and not (build.work / argv[0]).exists():
         raise InvalidMeasurement(
-            f"the scenario is missing on one side: {build.name} has no {scenario.argv[0]}", code="missing-side"
+            f"the scenario is missing on one side: {build.name} has no {scenario.argv[0]}",
+            code="missing-side",
+            hint="pin a base that has it, or take the scenario out of the gate file until then",
         )
     values = build.fill(list(scenario.environ.values()))
     environ = dict(zip(scenario.environ, values, strict=True))
@@ -184,6 +186,7 @@ def _arm(scenario: Scenario, build: Build) -> Arm:
             raise InvalidMeasurement(
                 f"{build.name} could not be prepared: {' '.join(words)} exited {run.exits[0]}: {run.stderr_head}",
                 code="prepare",
+                hint=f"run it by hand in a checkout of {build.name}, or mend prepare in the gate file",
             )
     return arm
 

@@ -114,8 +114,7 @@ def verb(command: str, as_json: bool) -> Iterator[Output]:
 def print_error(error: OverdeckError) -> None:
     """The three parts of an error, on stderr."""
     sys.stderr.write(f"error: {error.message}\n")
-    if error.hint:
-        sys.stderr.write(f"  next: {error.hint}\n")
+    sys.stderr.write(f"  next: {error.hint}\n")
 
 
 def run(app: typer.Typer, program: str, *, family: str = "") -> None:
