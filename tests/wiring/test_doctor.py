@@ -211,18 +211,18 @@ def test_the_clients_version_is_read_from_its_name(tmp_path):
 
 def test_throttling_in_the_window_is_a_warning(places, recipe, tmp_path: Path):
     """The counters of a fake control group grow while the check watches."""
-    from threading import Timer
-
     proc, sysfs = tmp_path / "proc", tmp_path / "cgroup"
     (proc / "self").mkdir(parents=True)
     sysfs.mkdir()
     (proc / "self" / "cgroup").write_text("0::/\n")
     stat = sysfs / "cpu.stat"
     stat.write_text("nr_periods 10\nnr_throttled 1\nthrottled_usec 5\n")
-    grow = Timer(0.1, stat.write_text, ["nr_periods 12\nnr_throttled 3\nthrottled_usec 90005\n"])
-    grow.start()
-    situation = Situation(places, recipe, {}, proc=proc, sysfs=sysfs, window_s=0.5)
+
+    def grow(seconds: float) -> None:
+        assert seconds > 0
+        stat.write_text("nr_periods 12\nnr_throttled 3\nthrottled_usec 90005\n")
+
+    situation = Situation(places, recipe, {}, proc=proc, sysfs=sysfs, sleep=grow)
     reports = run([check for check in CHECKS if check.name == "machine limits"], situation)
-    grow.join()
 
     assert reports[0].state == "warn" and "2 of 2 periods" in reports[0].seen

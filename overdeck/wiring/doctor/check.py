@@ -1,5 +1,6 @@
 """What a check of ``overdeck doctor`` is given and what it answers."""
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -51,6 +52,7 @@ class Situation:
     sysfs: Path = cgroup.SYSFS
     window_s: float = 0.2
     """How long the counters of the machine are watched."""
+    sleep: Callable[[float], None] = time.sleep
 
     @cached_property
     def fleet(self) -> Fleet | None:

@@ -1,7 +1,5 @@
 """Is it the machine? Looked at first: a throttled machine makes every hook look guilty."""
 
-import time
-
 from overdeck.machine import cgroup
 from overdeck.machine.load import load
 from overdeck.wiring.doctor.check import Check, Result, Situation
@@ -24,7 +22,7 @@ def _cgroup(situation: Situation) -> Result:
     before = cgroup.snapshot(proc=situation.proc, sysfs=situation.sysfs)
     if not before:
         return Result("skip", "no control groups here")
-    time.sleep(situation.window_s)
+    situation.sleep(situation.window_s)
     after = cgroup.snapshot(proc=situation.proc, sysfs=situation.sysfs)
     window = f"in {situation.window_s * 1000:.0f} ms"
     troubles = []
