@@ -1,67 +1,35 @@
 """What the bench tests share: the command as a user runs it, a real payload, and arms of known cost."""
 
-import json
 import os
 import shlex
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
+from homes import Home, Ran
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-
-
-class Said(NamedTuple):
-    """What one call of ``hookbench`` printed, and how it ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def data(self) -> dict:
-        return json.loads(self.out)["data"]
+from overdeck.paths import shipped
 
 
 @pytest.fixture
-def environ(tmp_path: Path) -> dict[str, str]:
-    """Built up: a temporary HOME, this checkout's package, nothing of the developer's."""
-    home = tmp_path / "caller-home"
-    home.mkdir()
-    return {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
-        "HOME": str(home),
-        "PYTHONPATH": str(ROOT),
-        "LANG": "C.UTF-8",
-        "SECRET_TOKEN": "must-not-reach-an-arm",
-    }
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "caller-home")
 
 
 @pytest.fixture
-def hookbench_argv() -> list[str]:
-    """The command, installed or not."""
-    return [sys.executable, "-c", "from overdeck.cli.doors import hookbench; hookbench()"]
+def environ(home: Home) -> dict[str, str]:
+    """Built up: a temporary HOME, this interpreter on PATH, nothing of the developer's."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    return home.environment(PATH=path, SECRET_TOKEN="must-not-reach-an-arm")
 
 
 @pytest.fixture
-def hookbench(tmp_path: Path, environ: dict[str, str], hookbench_argv: list[str]) -> Callable[..., Said]:
+def hookbench(tmp_path: Path, home: Home, environ: dict[str, str]) -> Callable[..., Ran]:
     """Call ``hookbench WORDS…`` in ``tmp_path`` and wait."""
 
-    def call(*words: object, cwd: Path = tmp_path) -> Said:
-        ended = subprocess.run(
-            [*hookbench_argv, *map(str, words)],
-            cwd=cwd,
-            env=environ,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=110,
-            check=False,
-        )
-        return Said(ended.returncode, ended.stdout, ended.stderr)
+    def call(*words: object, cwd: Path = tmp_path) -> Ran:
+        return home.run("hookbench", *map(str, words), cwd=cwd, env=environ)
 
     return call
 
@@ -69,7 +37,7 @@ def hookbench(tmp_path: Path, environ: dict[str, str], hookbench_argv: list[str]
 @pytest.fixture
 def scenarios() -> Path:
     """The shipped input of the benches."""
-    return ROOT / "bench" / "scenarios"
+    return shipped("bench", "scenarios")
 
 
 @pytest.fixture

@@ -4,9 +4,11 @@ import json
 import os
 import subprocess
 import sys
-import time
 
 import pytest
+from waiting import until
+
+from overdeck.process import argv_of
 
 QUICK = ("--pairs", 8)
 
@@ -224,9 +226,9 @@ def test_processes_an_arm_leaves_behind_are_told(hookbench, payload):
     assert "arm A left 8 processes running" in said.err
 
 
-def test_a_terminal_sees_the_running_ratio_and_it_is_erased_at_the_end(payload, environ, hookbench_argv, tmp_path):
+def test_a_terminal_sees_the_running_ratio_and_it_is_erased_at_the_end(payload, environ, tmp_path):
     terminal, end = os.openpty()
-    words = [*hookbench_argv, "ab", "cat", "cat", "--payload", str(payload), "--pairs", "12"]
+    words = [*argv_of("hookbench"), "ab", "cat", "cat", "--payload", str(payload), "--pairs", "12"]
     ended = subprocess.run(words, env=environ, cwd=tmp_path, stdout=subprocess.PIPE, stderr=end, check=True)
     os.close(end)
     shown = os.read(terminal, 1 << 16).decode()
@@ -236,16 +238,15 @@ def test_a_terminal_sees_the_running_ratio_and_it_is_erased_at_the_end(payload, 
     assert b"\x1b" not in ended.stdout
 
 
-def test_a_cancelled_comparison_leaves_no_arm_and_no_folder(payload, environ, hookbench_argv, tmp_path):
+def test_a_cancelled_comparison_leaves_no_arm_and_no_folder(payload, environ, tmp_path):
     (tmp_path / "temporary").mkdir()
     environ["TMPDIR"] = str(tmp_path / "temporary")
     pid_file = tmp_path / "pid"
     arm = f"sh -c 'echo $$ >{pid_file}.new; mv {pid_file}.new {pid_file}; sleep 300'"
-    words = [*hookbench_argv, "ab", arm, arm, "--payload", str(payload)]
+    words = [*argv_of("hookbench"), "ab", arm, arm, "--payload", str(payload)]
     running = subprocess.Popen(words, env=environ, cwd=tmp_path, stderr=subprocess.DEVNULL)
-    while not pid_file.exists():
-        assert running.poll() is None
-        time.sleep(0.01)
+    until(lambda: pid_file.exists() or running.poll() is not None, within_s=60)
+    assert running.poll() is None
     running.terminate()
     assert running.wait(30) == 130
     with pytest.raises(ProcessLookupError):
@@ -265,15 +266,10 @@ def test_the_library_says_the_same_as_the_command(payload, burning):
         compare(command_arm("A", "true"), command_arm("B", "false"), payload=b"", pairs=8)
 
 
-def test_help_loads_no_heavy_library(environ):
-    code = (
-        "import sys\nsys.argv = ['hookbench', '--help']\n"
-        "from overdeck.cli.doors import hookbench\n"
-        "try:\n    hookbench()\nexcept SystemExit: pass\n"
-        "print(sorted({'duckdb', 'textual', 'psutil', 'overdeck.bench', 'overdeck.wiring'} & set(sys.modules)))"
-    )
-    ended = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
-    assert ended.stdout.splitlines()[-1] == "[]"
+def test_help_loads_no_heavy_library(home):
+    loaded = home.loaded_by("hookbench", "--help")
+    assert "overdeck" in loaded
+    assert loaded & {"duckdb", "textual", "psutil", "overdeck.bench", "overdeck.wiring"} == set()
 
 
 def test_the_core_loads_no_door(environ):

@@ -5,11 +5,14 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from repositories import git
+from waiting import until
+
+from overdeck.process import argv_of
 
 HOOK = "#!/bin/sh\ncat >/dev/null\necho ok\n"
 BURN_15_MS = "i=0\nwhile [ $i -lt 15000 ]; do i=$((i+1)); done\n"
@@ -30,7 +33,7 @@ class Repository:
 
     def __init__(self, root: Path, home: Path) -> None:
         self.root = root
-        self.environ = {"PATH": os.environ["PATH"], "HOME": str(home), "LC_ALL": "C.UTF-8"}
+        self.home = home
         (root / "bench").mkdir(parents=True)
         self.git("init", "-q", "-b", "main")
         (root / "bench" / "payload.json").write_text("{}")
@@ -39,10 +42,7 @@ class Repository:
         self.gate(GATE.format(base=self.base))
 
     def git(self, *words: str) -> str:
-        who = ("-c", "user.name=T", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
-        return subprocess.run(
-            ["git", *who, *words], cwd=self.root, env=self.environ, capture_output=True, text=True, check=True
-        ).stdout.strip()
+        return git(self.root, *words, home=self.home)
 
     def commit(self) -> str:
         self.git("add", "-A")
@@ -311,23 +311,21 @@ def test_without_a_build_key_each_side_is_installed_into_a_venv_of_its_own(gate,
     assert said.data["verdict"] in ("pass", "inconclusive")
 
 
-def test_a_cancelled_gate_takes_its_worktree_and_arms_with_it(repository, hookbench_argv, environ, tmp_path):
+def test_a_cancelled_gate_takes_its_worktree_and_arms_with_it(repository, environ, tmp_path):
     environ["TMPDIR"] = str(tmp_path / "temporary")
     (tmp_path / "temporary").mkdir()
     pid_file = tmp_path / "pid"
     repository.hook(f"#!/bin/sh\necho $$ >{pid_file}.new\nmv {pid_file}.new {pid_file}\nsleep 300\n")
     repository.gate(GATE.format(base=repository.commit()))
     running = subprocess.Popen(
-        [*hookbench_argv, "gate"],
+        [*argv_of("hookbench"), "gate"],
         cwd=repository.root,
         env=environ,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
-    end = time.monotonic() + 60
-    while not pid_file.exists():
-        assert running.poll() is None and time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: pid_file.exists() or running.poll() is not None, within_s=60)
+    assert running.poll() is None
     running.send_signal(signal.SIGTERM)
     running.communicate(timeout=60)
     assert running.returncode == 130

@@ -1,32 +1,13 @@
 """What the commands load, and that every one of them explains itself."""
 
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from homes import Home
 
-DOORS = {"overdeck": "overdeck", "hookbench": "hookbench", "od-incidents": "od_incidents"}
-
-
-def loaded_by(home: Home, door: str, *args: str) -> set[str]:
-    """The modules in ``sys.modules`` when a command ends."""
-    code = (
-        f"import sys, atexit\nsys.argv = {[door, *args]!r}\n"
-        "atexit.register(lambda: sys.stderr.write('\\nLOADED ' + ' '.join(sys.modules)))\n"
-        f"from overdeck.cli.doors import {DOORS[door]} as door\ndoor()\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env=home.environment(),
-        cwd=home.root,
-        check=False,
-    )
-    return set(done.stderr.rpartition("LOADED ")[2].split())
+from overdeck.process import DOORS, argv_of
 
 
 @pytest.mark.parametrize(
@@ -44,13 +25,13 @@ def loaded_by(home: Home, door: str, *args: str) -> set[str]:
     ],
 )
 def test_a_command_loads_nothing_heavy_that_it_does_not_need(tmp_path: Path, door: str, args: list[str]) -> None:
-    loaded = loaded_by(Home(tmp_path), door, *args)
+    loaded = Home(tmp_path).loaded_by(door, *args)
     assert "overdeck" in loaded
     assert loaded & {"duckdb", "textual", "psutil", "numpy", "scipy"} == set()
 
 
 def test_a_piped_list_does_not_load_rich(tmp_path: Path) -> None:
-    assert "rich.table" not in loaded_by(Home(tmp_path), "overdeck", "hooks", "list")
+    assert "rich.table" not in Home(tmp_path).loaded_by("overdeck", "hooks", "list")
 
 
 def verbs() -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -93,8 +74,7 @@ def test_a_wrong_verb_or_option_exits_2_with_the_next_command(tmp_path: Path, do
 def test_a_reader_that_leaves_early_is_not_an_error(tmp_path: Path) -> None:
     home = Home(tmp_path)
     done = subprocess.run(
-        ["sh", "-c", '"$@" | true', "sh", sys.executable, "-c",
-         "from overdeck.cli.doors import overdeck; overdeck()", "hooks", "list", "--json"],
+        ["sh", "-c", '"$@" | true', "sh", *argv_of("overdeck"), "hooks", "list", "--json"],
         capture_output=True, text=True, env=home.environment(), check=False,
     )  # fmt: skip
     assert "Traceback" not in done.stderr and "BrokenPipe" not in done.stderr

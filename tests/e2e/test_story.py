@@ -37,7 +37,8 @@ def test_from_settings_to_a_verdict_and_back(tmp_path: Path) -> None:
 
 def test_the_stub_on_path_is_the_same_front(tmp_path: Path) -> None:
     import pytest
-    from homes import script
+
+    from overdeck.process import script
 
     if not script("overdeck-hook").exists():
         pytest.skip("not installed: the source tree has no scripts")

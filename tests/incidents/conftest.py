@@ -1,7 +1,5 @@
 """Real registries in real git clones, driven by the real command, in an environment built up from nothing."""
 
-import json
-import os
 import shutil
 import subprocess
 import sys
@@ -12,33 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from homes import Home, Ran
+from repositories import IDENTITY, git, remote_and_clone
 
-import overdeck
 from overdeck.incidents import creating, registry
 from overdeck.incidents.opening import Sighting, open_incident
 from overdeck.incidents.resolving import Closing, resolve
 from overdeck.incidents.when import timestamp
-
-_PACKAGE = Path(overdeck.__file__).resolve().parent
-_COMMAND = [sys.executable, "-c", "from overdeck.cli.doors import od_incidents; od_incidents()"]
-
-
-@dataclass(frozen=True)
-class Said:
-    """What one run of the command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """The envelope; it must be the only thing on stdout."""
-        return json.loads(self.out)
-
-    @property
-    def data(self) -> Any:
-        return self.document["data"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +29,7 @@ class Clone:
 
     @property
     def env(self) -> dict[str, str]:
-        return environment(self.home) | self.more_env
+        return Home(self.home).environment(**IDENTITY, **self.more_env)
 
     @property
     def root(self) -> Path:
@@ -61,18 +39,9 @@ class Clone:
     def log(self) -> Path:
         return self.root / "log"
 
-    def od(self, *args: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> Said:
+    def od(self, *args: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> Ran:
         """Run od-incidents to its end."""
-        done = subprocess.run(
-            [*_COMMAND, *args],
-            cwd=cwd or self.top,
-            env=self.env | (env or {}),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=60,
-            check=False,
-        )
-        return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
+        return Home(self.home).run("od-incidents", *args, cwd=cwd or self.top, env=self.env | (env or {}))
 
     def open(
         self, title: str = "a guard was killed at its timeout", class_name: str = "hook-timeout", **more: str
@@ -89,7 +58,7 @@ class Clone:
         resolve(registry.load(self.root), claim, timestamp(time.time()), warn=pytest.fail)
 
     def git(self, *args: str) -> str:
-        return git(self.top, self.home, *args)
+        return git(self.top, *args, home=self.home)
 
     def commit(self, message: str, *trailers: str) -> str:
         """An empty commit with trailers; returns its SHA."""
@@ -107,29 +76,6 @@ class Clone:
         return {path.name: path.read_bytes() for path in sorted(self.log.iterdir())}
 
 
-def environment(home: Path) -> dict[str, str]:
-    env = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(home),
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_AUTHOR_NAME": "dev",
-        "GIT_AUTHOR_EMAIL": "dev@example.org",
-        "GIT_COMMITTER_NAME": "dev",
-        "GIT_COMMITTER_EMAIL": "dev@example.org",
-    }
-    if "site-packages" not in _PACKAGE.parts:
-        env["PYTHONPATH"] = str(_PACKAGE.parent)
-    return env
-
-
-def git(cwd: Path, home: Path, *args: str) -> str:
-    done = subprocess.run(
-        ["git", *args], cwd=cwd, env=environment(home), capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 0, f"git {args}: {done.stderr}"
-    return done.stdout.strip()
-
-
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     folder = tmp_path / "home"
@@ -141,15 +87,12 @@ def home(tmp_path: Path) -> Path:
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bare repository ``remote.git`` and its clone ``work``, whose registry is committed and pushed."""
     place = tmp_path_factory.mktemp("template")
-    remote, top = place / "remote.git", place / "work"
-    git(place, place, "init", "--quiet", "--bare", "--template=", "--initial-branch=main", str(remote))
-    git(place, place, "clone", "--quiet", "--template=", f"file://{remote}", str(top))
-    git(top, place, "checkout", "--quiet", "-B", "main")
+    top = remote_and_clone(place, home=place)
     creating.create(top / "incidents")
     (top / "incidents" / "registry.toml").write_text('name = "work"\nprefix = "OD"\nbranch = "origin/main"\n')
-    git(top, place, "add", ".")
-    git(top, place, "commit", "--quiet", "-m", "start")
-    git(top, place, "push", "--quiet", "-u", "origin", "main")
+    git(top, "add", ".", home=place)
+    git(top, "commit", "--quiet", "-m", "start", home=place)
+    git(top, "push", "--quiet", "-u", "origin", "main", home=place)
     return place
 
 
@@ -167,7 +110,7 @@ def clone(tmp_path: Path, home: Path, template: Path) -> Clone:
 def second_clone(tmp_path: Path, home: Path, clone: Clone) -> Clone:
     """Another clone of the same remote, on the same host and by the same user."""
     top = tmp_path / "second"
-    git(tmp_path, home, "clone", "--quiet", f"file://{tmp_path}/remote.git", str(top))
+    git(tmp_path, "clone", "--quiet", f"file://{tmp_path}/remote.git", str(top), home=home)
     return Clone(top, home)
 
 
@@ -185,6 +128,6 @@ def python(home: Path) -> Callable[..., subprocess.Popen[bytes]]:
 
     def start(source: str, *argv: str, **more: Any) -> subprocess.Popen[bytes]:
         command: Sequence[str] = [sys.executable, "-c", source, *argv]
-        return subprocess.Popen(command, env=environment(home), stdout=subprocess.PIPE, **more)
+        return subprocess.Popen(command, env=Home(home).environment(), stdout=subprocess.PIPE, **more)
 
     return start

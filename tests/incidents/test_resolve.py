@@ -17,7 +17,8 @@ from overdeck.incidents.registry import Registry
 from overdeck.incidents.resolving import Closing, _to_say, resolve
 
 if TYPE_CHECKING:
-    from conftest import Clone, Said
+    from conftest import Clone
+    from homes import Ran
 
 AT = "2026-11-30T06:00:00.000Z"
 
@@ -26,7 +27,7 @@ def _fixed(clone: "Clone", name: str) -> str:
     return clone.land("fix the guard", f"Incident: {name}")
 
 
-def _refused(clone: "Clone", *args: str) -> "Said":
+def _refused(clone: "Clone", *args: str) -> "Ran":
     """Run resolve, and see that the log did not change by a byte."""
     before = clone.log_bytes()
     said = clone.od("resolve", *args)

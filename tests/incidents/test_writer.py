@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import until
 
 from overdeck.errors import ExitCode, OverdeckError
 from overdeck.incidents import log
@@ -225,7 +226,7 @@ def test_a_file_replaced_while_a_writer_waits_is_opened_again(tmp_path: Path, py
     with path.open("rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         waiting = python(APPEND_FOR_EVER, str(tmp_path), "late", "1")
-        _wait_until(lambda: str(path) in _open_files(waiting.pid))
+        until(lambda: str(path) in _open_files(waiting.pid))
         path.rename(tmp_path / "old")
     waiting.communicate()
     assert waiting.returncode == 0
@@ -241,13 +242,6 @@ def _open_files(pid: int) -> list[str]:
         with contextlib.suppress(FileNotFoundError):
             names.append(str(link.readlink()))
     return names
-
-
-def _wait_until(holds: Callable[[], bool], patience_s: float = 20) -> None:
-    deadline = time.monotonic() + patience_s
-    while not holds():
-        assert time.monotonic() < deadline, "the condition never held"
-        time.sleep(0.005)
 
 
 def test_several_lines_are_one_write(tmp_path: Path, monkeypatch: Any) -> None:

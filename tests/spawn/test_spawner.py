@@ -3,10 +3,10 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 from overdeck.spawn.launch import Run, Spawner
 
@@ -156,18 +156,9 @@ def test_what_runs_does_not_outlive_a_killed_parent(payload, tmp_path):
         env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(root), "HOME": str(tmp_path)},
     )
     try:
-        assert eventually(pid_file.exists)
+        until(pid_file.exists, within_s=20)
     finally:
         parent.kill()
         parent.wait()
     hook = int(pid_file.read_text())
-    assert eventually(lambda: gone(hook))
-
-
-def eventually(condition, within_s: float = 20.0) -> bool:
-    end = time.monotonic() + within_s
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.01)
-    return True
+    until(lambda: gone(hook), within_s=20)

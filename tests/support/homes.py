@@ -3,12 +3,13 @@
 import json
 import os
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import overdeck
-from overdeck.process import argv_of, script
+from overdeck.process import DOORS, argv_of, script
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,25 @@ class Home:
         if not script("overdeck").exists():
             env["PYTHONPATH"] = str(package)
         return {**env, **extra}
+
+    def loaded_by(self, command: str, *args: str, cwd: Path | None = None) -> set[str]:
+        """The modules in ``sys.modules`` when one of our commands ends."""
+        code = (
+            f"import sys, atexit\nsys.argv = {[command, *args]!r}\n"
+            "atexit.register(lambda: sys.stderr.write('\\nLOADED ' + ' '.join(sys.modules)))\n"
+            f"from overdeck.cli.doors import {DOORS[command]} as door\ndoor()\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            env=self.environment(),
+            cwd=cwd or self.root,
+            timeout=100,
+            check=False,
+        )
+        return set(done.stderr.rpartition("LOADED ")[2].split())
 
     def run(
         self, command: str, *args: str, cwd: Path | None = None, stdin: str = "", env: dict[str, str] | None = None

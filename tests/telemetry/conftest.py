@@ -1,9 +1,6 @@
 """One user with modules, plans and logs below a temporary HOME; nothing of the real user is ever looked at."""
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,28 +8,13 @@ from typing import Any
 
 import duckdb
 import pytest
+from homes import Home, Ran
 
-import overdeck
 from overdeck.authoring.fleet import recipe_for, write_plans
+from overdeck.dispatch.plan import parse
 from overdeck.paths import Places
 from overdeck.telemetry.ingest import Tick, ingest
 from overdeck.telemetry.report import ModuleRow, report
-
-_PACKAGE = Path(overdeck.__file__).resolve().parent
-_DOOR = "from overdeck.cli.doors import overdeck; overdeck()"
-
-
-@dataclass(frozen=True)
-class Said:
-    """What one run of the command left behind."""
-
-    code: int
-    stdout: str
-    stderr: str
-
-    @property
-    def json(self) -> dict[str, Any]:
-        return json.loads(self.stdout)
 
 
 @dataclass
@@ -41,7 +23,6 @@ class User:
 
     home: Path
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
-    door: str = _DOOR
 
     def __post_init__(self) -> None:
         self.places = Places.from_environment({"HOME": str(self.home)})
@@ -72,8 +53,7 @@ class User:
     def install(self, event: str = "PreToolUse") -> str:
         """Write the plans; the crc of that event's."""
         write_plans(recipe_for(self.places))
-        raw = (self.places.plans() / f"{event}.plan").read_bytes()
-        return raw[raw.rfind(b"crc ") + 4 :].strip().decode()
+        return parse((self.places.plans() / f"{event}.plan").read_bytes()).crc
 
     def ago(self, **length: float) -> str:
         return (self.now - timedelta(**length)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -134,23 +114,11 @@ class User:
 
     @property
     def env(self) -> dict[str, str]:
-        made = {"PATH": os.environ["PATH"], "HOME": str(self.home)}
-        if "site-packages" not in _PACKAGE.parts:
-            made["PYTHONPATH"] = str(_PACKAGE.parent)
-        return made
+        return Home(self.home).environment()
 
-    def run(self, *argv: str) -> Said:
-        """Run ``overdeck ARGV`` as a process of its own, in an environment built up from nothing."""
-        done = subprocess.run(
-            [sys.executable, "-c", self.door, *argv],
-            check=False,
-            env=self.env,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        return Said(done.returncode, done.stdout, done.stderr)
+    def run(self, *argv: str) -> Ran:
+        """Run ``overdeck ARGV`` as a process of its own."""
+        return Home(self.home).run("overdeck", *argv)
 
 
 @pytest.fixture

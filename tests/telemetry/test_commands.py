@@ -2,13 +2,13 @@
 
 import csv
 import io
-import json
 import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from homes import Home
 
 if TYPE_CHECKING:
     from conftest import User
@@ -31,8 +31,8 @@ def busy(user: "User") -> "User":
 
 def test_fires_takes_in_the_logs_and_prints_a_row_a_module(busy: "User") -> None:
     said = busy.run("fires")
-    assert said.code == 0, said.stderr
-    header, *rows, close = said.stdout.splitlines()
+    assert said.code == 0, said.err
+    header, *rows, close = said.out.splitlines()
     assert header.split()[:4] == ["module", "class", "events", "asked"]
     assert [row.split()[0] for row in rows] == ["broken", "silent", "acts"]
     assert re.fullmatch(r"3 of 3 modules, counts of the last 7 d, data \d+ s old", close)
@@ -40,8 +40,8 @@ def test_fires_takes_in_the_logs_and_prints_a_row_a_module(busy: "User") -> None
 
 def test_the_json_keys_are_those_of_the_interface(busy: "User") -> None:
     said = busy.run("fires", "--json")
-    assert said.json["schema"] == "overdeck.fires/1"
-    modules = {module["id"]: module for module in said.json["data"]["modules"]}
+    assert said.document["schema"] == "overdeck.fires/1"
+    modules = {module["id"]: module for module in said.data["modules"]}
     assert {id: module["verdict"] for id, module in modules.items()} == {
         "acts": "active",
         "broken": "broken",
@@ -53,18 +53,18 @@ def test_the_json_keys_are_those_of_the_interface(busy: "User") -> None:
 
 
 def test_csv_has_the_same_keys(busy: "User") -> None:
-    rows = list(csv.DictReader(io.StringIO(busy.run("fires", "--csv").stdout)))
+    rows = list(csv.DictReader(io.StringIO(busy.run("fires", "--csv").out)))
     assert [row["id"] for row in rows] == ["broken", "silent", "acts"]
-    assert list(rows[0]) == list(busy.run("fires", "--json").json["data"]["modules"][0])
+    assert list(rows[0]) == list(busy.run("fires", "--json").data["modules"][0])
 
 
 def test_csv_of_nothing_still_has_its_header(user: "User") -> None:
-    assert user.run("fires", "--csv").stdout.startswith("id,class,")
+    assert user.run("fires", "--csv").out.startswith("id,class,")
 
 
 def test_rows_are_sorted_by_the_column_that_is_asked_for(busy: "User") -> None:
     def ids(*argv: str) -> list[str]:
-        return [module["id"] for module in busy.run("fires", "--json", *argv).json["data"]["modules"]]
+        return [module["id"] for module in busy.run("fires", "--json", *argv).data["modules"]]
 
     assert ids("--sort", "module") == ["acts", "broken", "silent"]
     assert ids("--sort", "errors") == ["broken", "acts", "silent"]
@@ -72,32 +72,32 @@ def test_rows_are_sorted_by_the_column_that_is_asked_for(busy: "User") -> None:
 
 
 def test_one_module_or_one_event_can_be_asked_for(busy: "User") -> None:
-    assert [m["id"] for m in busy.run("fires", "--module", "acts", "--json").json["data"]["modules"]] == ["acts"]
-    assert busy.run("fires", "--event", "Stop", "--json").json["data"]["modules"] == []
+    assert [m["id"] for m in busy.run("fires", "--module", "acts", "--json").data["modules"]] == ["acts"]
+    assert busy.run("fires", "--event", "Stop", "--json").data["modules"] == []
 
 
 def test_suspects_are_those_that_ask_for_a_decision(busy: "User") -> None:
     said = busy.run("fires", "suspects", "--json")
-    assert said.json["schema"] == "overdeck.fires.suspects/1"
-    assert [module["id"] for module in said.json["data"]["modules"]] == ["broken", "silent"]
-    assert busy.run("fires", "suspects").stdout.splitlines()[-1].startswith("2 of 3 modules")
+    assert said.document["schema"] == "overdeck.fires.suspects/1"
+    assert [module["id"] for module in said.data["modules"]] == ["broken", "silent"]
+    assert busy.run("fires", "suspects").out.splitlines()[-1].startswith("2 of 3 modules")
 
 
 def test_candidates_come_with_what_to_type(busy: "User") -> None:
     said = busy.run("fires", "candidates")
-    assert "overdeck hooks test silent" in said.stdout
-    assert str(busy.places.config_file) in said.stdout
-    remove = busy.run("fires", "candidates", "--json").json["data"]["modules"][0]["remove"]
+    assert "overdeck hooks test silent" in said.out
+    assert str(busy.places.config_file) in said.out
+    remove = busy.run("fires", "candidates", "--json").data["modules"][0]["remove"]
     busy.places.config_file.write_text(busy.places.config_file.read_text() + remove["toml"])
-    left = busy.run("fires", "--json").json["data"]["modules"]
+    left = busy.run("fires", "--json").data["modules"]
     assert [module["id"] for module in left] == ["broken", "acts"]
-    gone = busy.run("fires", "--all", "--json").json["data"]["modules"]
+    gone = busy.run("fires", "--all", "--json").data["modules"]
     assert {m["id"]: m["enabled"] for m in gone}["silent"] is False
 
 
 def test_a_word_of_the_owner_is_kept(busy: "User") -> None:
     assert busy.run("fires", "keep", "silent", "--because", "it guards production").code == 0
-    row = busy.run("fires", "--module", "silent", "--json").json["data"]["modules"][0]
+    row = busy.run("fires", "--module", "silent", "--json").data["modules"][0]
     assert row["verdict"] == "exempt"
     assert "it guards production" in row["why"]
     assert busy.run("fires", "keep", "silent", "--undo").code == 0
@@ -106,7 +106,7 @@ def test_a_word_of_the_owner_is_kept(busy: "User") -> None:
 
 def test_options_before_a_subcommand_count(busy: "User") -> None:
     said = busy.run("fires", "--since", "4w", "--json", "suspects")
-    assert said.json["data"]["since_s"] == 28 * 86400
+    assert said.data["since_s"] == 28 * 86400
 
 
 @pytest.mark.parametrize(
@@ -127,39 +127,39 @@ def test_options_before_a_subcommand_count(busy: "User") -> None:
 def test_what_cannot_be_is_said_in_both_forms(user: "User", argv: list[str], code: int, says: str) -> None:
     user.module("acts")
     plain = user.run(*argv)
-    assert (plain.code, plain.stdout) == (code, "")
-    assert says in plain.stderr
-    assert "next: " in plain.stderr
+    assert (plain.code, plain.out) == (code, "")
+    assert says in plain.err
+    assert "next: " in plain.err
     asked_in_json = user.run(*argv, "--json")
     assert asked_in_json.code == code
-    assert says in asked_in_json.json["error"]["message"]
-    assert asked_in_json.json["error"]["hint"]
+    assert says in asked_in_json.document["error"]["message"]
+    assert asked_in_json.document["error"]["hint"]
 
 
 def test_json_and_csv_exclude_each_other(user: "User") -> None:
     said = user.run("fires", "--json", "--csv")
-    assert (said.code, said.json["error"]["code"]) == (2, "usage")
+    assert (said.code, said.document["error"]["code"]) == (2, "usage")
 
 
 def test_without_any_log_it_says_what_to_do_next(user: "User") -> None:
     user.module("m")
     said = user.run("fires")
     assert said.code == 0
-    assert "overdeck install" in said.stdout
-    assert [module["verdict"] for module in user.run("fires", "--json").json["data"]["modules"]] == ["unknown"]
-    assert "overdeck install" in user.run("ingest").stdout
+    assert "overdeck install" in said.out
+    assert [module["verdict"] for module in user.run("fires", "--json").data["modules"]] == ["unknown"]
+    assert "overdeck install" in user.run("ingest").out
 
 
 def test_ingest_says_what_it_read_and_its_status_what_it_refused(busy: "User") -> None:
     busy.append(busy.places.fires_log, b"torn\n[]\ntorn\n")
     said = busy.run("ingest", "--json")
-    assert {key: said.json["data"][key] for key in ("fires", "calls", "quarantined")} == {
+    assert {key: said.data[key] for key in ("fires", "calls", "quarantined")} == {
         "fires": 2,
         "calls": 363,
         "quarantined": 3,
     }
     busy.append(busy.places.fires_log, b'{"ts"')
-    status = busy.run("ingest", "--status", "--json").json["data"]
+    status = busy.run("ingest", "--status", "--json").data
     fires = next(source for source in status["sources"] if source["kind"] == "fires")
     assert (fires["behind"], fires["lines"], fires["quarantined"]) == (5, 5, 3)
     assert {(entry["reason"], entry["lines"]) for entry in status["quarantine"]} == {
@@ -167,15 +167,15 @@ def test_ingest_says_what_it_read_and_its_status_what_it_refused(busy: "User") -
         ("not a JSON object", 1),
     }
     plain = busy.run("ingest", "--status")
-    assert "refused: not JSON" in plain.stdout
-    assert busy.run("ingest").stdout.startswith("0 fires and 0 calls")
+    assert "refused: not JSON" in plain.out
+    assert busy.run("ingest").out.startswith("0 fires and 0 calls")
 
 
 def test_status_takes_nothing_in(user: "User") -> None:
     user.fire("a")
     user.tick()
     user.fire("b")
-    status = user.run("ingest", "--status", "--json").json["data"]
+    status = user.run("ingest", "--status", "--json").data
     assert status["sources"][0]["behind"] > 0
     assert user.sql("select count(*) from fires") == [(1,)]
 
@@ -196,39 +196,32 @@ def test_a_second_ingest_is_told_to_wait_and_fires_shows_what_there_is(busy: "Us
 
     with hold() as holder:
         assert busy.run("ingest").code == 75
-        assert busy.run("fires", "--json").json["error"]["code"] == "busy"
+        assert busy.run("fires", "--json").document["error"]["code"] == "busy"
         holder.communicate()
     busy.tick()
     with hold() as holder:
         said = busy.run("fires", "--json")
         assert said.code == 0
-        assert any("was published before" in warning for warning in said.json["warnings"])
-        assert len(said.json["data"]["modules"]) == 3
+        assert any("was published before" in warning for warning in said.document["warnings"])
+        assert len(said.data["modules"]) == 3
         assert busy.run("fires", "--rebuild").code == 75
         holder.communicate()
 
 
 def test_rebuild_gives_the_same_report(busy: "User") -> None:
-    before = busy.run("fires", "--json").json["data"]["modules"]
-    after = busy.run("fires", "--rebuild", "--json").json["data"]["modules"]
+    before = busy.run("fires", "--json").data["modules"]
+    after = busy.run("fires", "--rebuild", "--json").data["modules"]
     assert after == before
 
 
 def test_the_tui_without_a_terminal_names_the_command_for_a_pipe(user: "User") -> None:
     said = user.run("tui")
     assert said.code == 2
-    assert "overdeck fires --json" in said.stderr
+    assert "overdeck fires --json" in said.err
 
 
 @pytest.mark.parametrize("argv", [["fires", "--help"], ["ingest", "--help"], ["tui", "--help"], ["--help"]])
 def test_help_loads_neither_duckdb_nor_textual(user: "User", argv: list[str]) -> None:
-    script = (
-        "import sys, json\n"
-        f"try: exec({user.door!r})\n"
-        "except SystemExit: pass\n"
-        "print('loaded', json.dumps([m for m in ('duckdb', 'textual') if m in sys.modules]))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script, *argv], env=user.env, capture_output=True, text=True, check=True
-    )
-    assert json.loads(done.stdout.rpartition("loaded ")[2]) == []
+    loaded = Home(user.home).loaded_by("overdeck", *argv)
+    assert "overdeck" in loaded
+    assert loaded & {"duckdb", "textual"} == set()

@@ -228,7 +228,7 @@ def test_a_future_line_is_kept_and_the_report_says_so(user: "User") -> None:
     user.call(ran={"m": {"us": 5, "bytes": 0, "end": "fire"}})
     row = user.row("m")
     assert (row.fired, row.future) == (1, 1)
-    said = user.run("fires", "--json").json
+    said = user.run("fires", "--json").document
     assert any("lie in the future" in warning for warning in said["warnings"])
 
 

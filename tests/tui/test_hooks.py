@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 from textual.widgets import DataTable, Input, Static
 
 from overdeck.authoring.fleet import recipe_for, write_plans
+from overdeck.dispatch.plan import parse
 from overdeck.paths import Places
 from overdeck.telemetry.store import exclusive
 from overdeck.tui.app import OverdeckApp
@@ -57,8 +58,7 @@ def places(tmp_path: Path) -> Places:
 def logged(places: Places) -> Places:
     """The same user after 36 days: acts fired twice, silent never, later was never asked."""
     write_plans(recipe_for(places))
-    raw = (places.plans() / "PreToolUse.plan").read_bytes()
-    plan = raw[raw.rfind(b"crc ") + 4 :].strip().decode()
+    plan = parse((places.plans() / "PreToolUse.plan").read_bytes()).crc
     for days in range(36, 0, -1):
         call(places, plan, moment(days=days, minutes=-5), 10)
     fire(places, "acts", moment(hours=5))
