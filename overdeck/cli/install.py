@@ -10,7 +10,7 @@ from overdeck.errors import usage
 from overdeck.paths import Places
 
 if TYPE_CHECKING:
-    from overdeck.wiring.install import Outcome
+    from overdeck.wiring.install import Change
 
 ClientOption = Annotated[str, typer.Option("--client", help="The coding agent: claude.")]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the change; write nothing.")]
@@ -41,17 +41,17 @@ def install(
 
         places = Places.from_environment()
         chosen = [name for event in events.split(",") if (name := event.strip())]
-        outcome = put_in(places, recipe_for(places), events=chosen, dry_run=dry_run)
-        for warning in outcome.warnings:
+        change = put_in(places, recipe_for(places), events=chosen, dry_run=dry_run)
+        for warning in change.warnings:
             out.warn(warning)
-        report(outcome, out)
-        done = sum(change != "unchanged" for change in outcome.changes.values())
-        if not outcome.changed:
-            out.line(f"already installed: {len(outcome.changes)} events in {outcome.file}")
+        report(change, out)
+        done = sum(word != "unchanged" for word in change.changes.values())
+        if not change.changed:
+            out.line(f"already installed: {len(change.changes)} events in {change.file}")
         elif dry_run:
-            out.line(f"would change {done} events in {outcome.file} (dry run: nothing was written)")
+            out.line(f"would change {done} events in {change.file} (dry run: nothing was written)")
         else:
-            out.line(f"installed {done} events in {outcome.file}")
+            out.line(f"installed {done} events in {change.file}")
             out.note("next: overdeck doctor")
 
 
@@ -66,19 +66,19 @@ def known_client(client: str) -> str:
     return "claude"
 
 
-def report(outcome: "Outcome", out: Output) -> None:
+def report(change: "Change", out: Output) -> None:
     """The diff, where the backup is, and the same as data."""
-    diff = outcome.diff()
+    diff = change.diff()
     out.data = {
-        "file": str(outcome.file),
-        "changed": outcome.changed,
-        "dry_run": outcome.dry_run,
-        "events": dict(outcome.changes),
-        "backup": None if outcome.backup is None else str(outcome.backup),
-        "plans": [str(plan) for plan in outcome.plans],
+        "file": str(change.file),
+        "changed": change.changed,
+        "dry_run": change.dry_run,
+        "events": dict(change.changes),
+        "backup": None if change.backup is None else str(change.backup),
+        "plans": [str(plan) for plan in change.plans],
         "diff": diff,
     }
     for line in diff:
         out.line(line)
-    if outcome.backup is not None:
-        out.note(f"the file as it was: {outcome.backup}")
+    if change.backup is not None:
+        out.note(f"the file as it was: {change.backup}")

@@ -13,13 +13,13 @@ def uninstall(
         name = known_client(client)
         from overdeck.wiring.install import uninstall as take_out
 
-        outcome = take_out(Places.from_environment(), client=name, dry_run=dry_run)
-        report(outcome, out)
-        if not outcome.changed:
-            out.line(f"nothing to remove: no entry of ours in {outcome.file}")
+        change = take_out(Places.from_environment(), client=name, dry_run=dry_run)
+        report(change, out)
+        if not change.changed:
+            out.line(f"nothing to remove: no entry of ours in {change.file}")
         elif dry_run:
-            out.line(f"would remove {len(outcome.changes)} events (dry run: nothing was written)")
-        elif outcome.after is None:
-            out.line(f"removed {outcome.file}: install had made it, and nothing else was in it")
+            out.line(f"would remove {len(change.changes)} events (dry run: nothing was written)")
+        elif change.after is None:
+            out.line(f"removed {change.file}: install had made it, and nothing else was in it")
         else:
-            out.line(f"removed {len(outcome.changes)} events from {outcome.file}")
+            out.line(f"removed {len(change.changes)} events from {change.file}")

@@ -40,7 +40,7 @@ _SUFFIXES = {".py": "python", ".js": "node", ".cjs": "node", ".mjs": "node", ".t
 _PYTHON = re.compile(r"python(\d(\.\d+)?)?$")
 
 
-class Cost(NamedTuple):
+class Modelled(NamedTuple):
     """What one call costs. ``starts`` counts processes; times are milliseconds for all handlers together."""
 
     starts: int
@@ -48,7 +48,7 @@ class Cost(NamedTuple):
     cpu_ms: float
 
 
-def model(handlers: Iterable[Handler], *, cores: int | None = None) -> Cost:
+def model(handlers: Iterable[Handler], *, cores: int | None = None) -> Modelled:
     """The modelled cost of starting these handlers in parallel on ``cores`` (default: those we may use).
 
     Wall is the longest handler, or all the CPU divided by the cores where that is more: the shape FACTS 4
@@ -58,7 +58,7 @@ def model(handlers: Iterable[Handler], *, cores: int | None = None) -> Cost:
     cpus = [sum(CPU_MS[kind] for kind in kinds) for kinds, _ in chains]
     total = sum(cpus)
     wall = max([*cpus, total / (cores or usable())], default=0.0)
-    return Cost(sum(starts for _, starts in chains), round(wall, 1), round(total, 1))
+    return Modelled(sum(starts for _, starts in chains), round(wall, 1), round(total, 1))
 
 
 def chain(handler: Handler) -> tuple[list[str], int]:

@@ -5,7 +5,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from overdeck.authoring.fleet import front_argv, load_fleet, matchers, write_plans
@@ -32,7 +32,7 @@ _BOM = "\ufeff"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Change:
     """What was done to a file, or would be. Bytes are None where there is no file. ``changes``: event → word."""
 
     file: Path
@@ -74,7 +74,7 @@ def wanted_groups(recipe: Recipe, union: Mapping[str, str]) -> dict[str, Group]:
     }
 
 
-def install(places: Places, recipe: Recipe, *, events: Sequence[str] = (), dry_run: bool = False) -> Outcome:
+def install(places: Places, recipe: Recipe, *, events: Sequence[str] = (), dry_run: bool = False) -> Change:
     """One entry for each event that a module is switched on for, or for each of ``events``.
 
     Idempotent. Raises OverdeckError where the file could not be changed without doubt: not JSON, a file the
@@ -82,7 +82,7 @@ def install(places: Places, recipe: Recipe, *, events: Sequence[str] = (), dry_r
     """
     wanted = wanted_groups(recipe, _chosen(recipe, events))
 
-    def attempt(file: Path, before: bytes | None) -> Outcome:
+    def attempt(file: Path, before: bytes | None) -> Change:
         text, bom = _text(file, before)
         known = read_receipt(places, recipe.client, file)
         try:
@@ -90,28 +90,28 @@ def install(places: Places, recipe: Recipe, *, events: Sequence[str] = (), dry_r
             edit = put(text, wanted, drop_others=not events, owned=owned(known))
         except Refused as reason:
             raise _refused(file, str(reason)) from None
-        outcome = Outcome(file, before, _bytes(edit, bom), edit.changes, dry_run, warnings=_warnings(file, before))
+        change = Change(file, before, _bytes(edit, bom), edit.changes, dry_run, warnings=_warnings(file, before))
         if dry_run:
-            return outcome
+            return change
         plans = tuple(write_plans(recipe))
         earlier = known if installed_before and known else Receipt(file, before is None, entries.Created())
-        if outcome.changed:
+        if change.changed:
             write_receipt(
                 places, recipe.client, Receipt(file, earlier.created_file, earlier.created | edit.created)
             )
-        return _write(outcome, places, plans)
+        return _write(change, places, plans)
 
     return _with_file(places, attempt, lock=not dry_run)
 
 
-def uninstall(places: Places, *, client: str = "claude", dry_run: bool = False) -> Outcome:
+def uninstall(places: Places, *, client: str = "claude", dry_run: bool = False) -> Change:
     """Take our entries out. A file that install made, and that holds nothing else, goes. Raises OverdeckError."""
 
-    def attempt(file: Path, before: bytes | None) -> Outcome:
+    def attempt(file: Path, before: bytes | None) -> Change:
         if before is None:
             if not dry_run:
                 drop_receipt(places, client)
-            return Outcome(file, None, None, {}, dry_run)
+            return Change(file, None, None, {}, dry_run)
         text, bom = _text(file, before, strict=False)
         known = read_receipt(places, client, file)
         try:
@@ -120,21 +120,21 @@ def uninstall(places: Places, *, client: str = "claude", dry_run: bool = False) 
             raise _refused(file, str(reason)) from None
         emptied = edit.changes and edit.text.strip() == "{}"
         after = None if emptied and known is not None and known.created_file else _bytes(edit, bom)
-        outcome = Outcome(file, before, after, edit.changes, dry_run)
+        change = Change(file, before, after, edit.changes, dry_run)
         if dry_run:
-            return outcome
-        outcome = _write(outcome, places, ())
+            return change
+        change = _write(change, places, ())
         drop_receipt(places, client)
-        return outcome
+        return change
 
     return _with_file(places, attempt, lock=not dry_run)
 
 
-class _Changed(Exception):
+class _WrittenMeanwhile(Exception):
     """The file is not what was read any more."""
 
 
-def _with_file(places: Places, attempt: Callable[[Path, bytes | None], Outcome], *, lock: bool) -> Outcome:
+def _with_file(places: Places, attempt: Callable[[Path, bytes | None], Change], *, lock: bool) -> Change:
     """Run one attempt on what the file holds now, again when it changed under our hands."""
     file = user_settings(places).absolute()
     turn = locked(places.state / "install.lock", LOCK_WAIT_S, who="install") if lock else nullcontext()
@@ -142,7 +142,7 @@ def _with_file(places: Places, attempt: Callable[[Path, bytes | None], Outcome],
         for _ in range(ATTEMPTS):
             try:
                 return attempt(file, _read(file))
-            except _Changed:
+            except _WrittenMeanwhile:
                 continue
             except OSError as error:
                 raise OverdeckError(
@@ -157,32 +157,32 @@ def _with_file(places: Places, attempt: Callable[[Path, bytes | None], Outcome],
     )
 
 
-def _write(outcome: Outcome, places: Places, plans: tuple[Path, ...]) -> Outcome:
-    """Back up, then replace the file if it still holds what was read; raises _Changed where it does not."""
-    if not outcome.changed:
-        return Outcome(**{**vars(outcome), "plans": plans})
+def _write(change: Change, places: Places, plans: tuple[Path, ...]) -> Change:
+    """Back up, then replace the file if it still holds what was read; raises _WrittenMeanwhile where it does not."""
+    if not change.changed:
+        return replace(change, plans=plans)
     mode = 0o600
-    if outcome.before is not None:
-        mode = outcome.file.stat().st_mode & 0o777
+    if change.before is not None:
+        mode = change.file.stat().st_mode & 0o777
         if not mode & 0o222:
             raise OverdeckError(
-                f"{outcome.file} is read-only",
+                f"{change.file} is read-only",
                 code="read-only",
                 exit_code=ExitCode.USAGE,
-                hint=f"chmod u+w {outcome.file}, if it is yours to change",
+                hint=f"chmod u+w {change.file}, if it is yours to change",
             )
-    backup = None if outcome.before is None else back_up(outcome.file, places.backups)
+    backup = None if change.before is None else back_up(change.file, places.backups)
 
     def unchanged() -> None:
-        if _read(outcome.file) != outcome.before:
-            raise _Changed
+        if _read(change.file) != change.before:
+            raise _WrittenMeanwhile
 
-    if outcome.after is None:
+    if change.after is None:
         unchanged()
-        outcome.file.unlink()
+        change.file.unlink()
     else:
-        write_atomically(outcome.file, outcome.after, mode=mode, before_rename=unchanged)
-    return Outcome(**{**vars(outcome), "backup": backup, "plans": plans})
+        write_atomically(change.file, change.after, mode=mode, before_rename=unchanged)
+    return replace(change, backup=backup, plans=plans)
 
 
 def _chosen(recipe: Recipe, events: Sequence[str]) -> dict[str, str]:

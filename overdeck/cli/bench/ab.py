@@ -33,7 +33,7 @@ _ARM_HELP = (
 )
 
 
-def command(
+def ab(
     *,
     a: Annotated[str, typer.Argument(metavar="A", help=f"The arm to compare with: {_ARM_HELP}.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The arm in question, of the same forms.")],

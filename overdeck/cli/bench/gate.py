@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from overdeck.bench.gate import GateOutcome
 
 
-def command(
+def gate(
     *,
     config: Annotated[Path, typer.Option("--config", help="What to measure, and how much is tolerated.")] = Path(
         "bench/gate.toml"

@@ -1,13 +1,17 @@
 """The door ``od-incidents``: the incident registry for people and agents. A verb a file."""
 
 from overdeck.cli.doors import door
-from overdeck.cli.incidents import init, list, open, resolve, show
+from overdeck.cli.incidents.init import init
+from overdeck.cli.incidents.list import list_incidents
+from overdeck.cli.incidents.open import open_incident
+from overdeck.cli.incidents.resolve import resolve
+from overdeck.cli.incidents.show import show
 
 app = door("Incidents of the fleet: open them, find them, and resolve them with an artifact that is checked.")
-app.command("init")(init.command)
-app.command("open")(open.command)
-app.command("list")(list.command)
-app.command("show")(show.command)
-app.command("resolve")(resolve.command)
+app.command("init")(init)
+app.command("open")(open_incident)
+app.command("list")(list_incidents)
+app.command("show")(show)
+app.command("resolve")(resolve)
 for guessed in ("close", "done"):
-    app.command(guessed, hidden=True)(resolve.command)
+    app.command(guessed, hidden=True)(resolve)

@@ -7,7 +7,7 @@ from overdeck.cli.incidents.options import RegistryOption
 from overdeck.cli.output import JsonOption, verb
 
 
-def command(registry: RegistryOption = None, as_json: JsonOption = False) -> None:
+def init(registry: RegistryOption = None, as_json: JsonOption = False) -> None:
     """Write a registry with the shipped taxonomy: incidents/ at the top of this git work tree, or --registry DIR.
 
     What is there already stays as it is.

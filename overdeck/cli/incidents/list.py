@@ -20,7 +20,7 @@ class StateName(StrEnum):
     all = "all"
 
 
-def command(
+def list_incidents(
     *,
     type_name: Annotated[
         str | None, typer.Option("--type", metavar="TYPE", help="Only classes of this type, e.g. hooks-harness.")

@@ -9,7 +9,7 @@ from overdeck.cli.incidents.options import RegistryOption, find_registry
 from overdeck.cli.output import JsonOption, verb
 
 
-def command(
+def open_incident(
     *,
     class_name: Annotated[
         str, typer.Option("--class", metavar="CLASS", help="What kind of trouble: C033 or hook-timeout.")
@@ -32,12 +32,12 @@ def command(
 ) -> None:
     """Open an incident; while one of the same class and fingerprint is open, count an occurrence on it."""
     with verb("incidents.open", as_json) as out:
-        from overdeck.incidents.opening import Sighting, open_incident
+        from overdeck.incidents import opening
         from overdeck.incidents.text import shown
         from overdeck.incidents.when import timestamp
 
-        sighting = Sighting(class_name, title, fingerprint, session, build, key)
-        opened = open_incident(find_registry(registry), sighting, timestamp(time.time()), warn=out.warn)
+        sighting = opening.Sighting(class_name, title, fingerprint, session, build, key)
+        opened = opening.open_incident(find_registry(registry), sighting, timestamp(time.time()), warn=out.warn)
         incident = opened.incident
         out.data = {
             "id": incident.id,

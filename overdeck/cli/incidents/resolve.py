@@ -10,7 +10,7 @@ from overdeck.cli.incidents.options import RegistryOption, find_registry
 from overdeck.cli.output import JsonOption, verb
 
 
-def command(
+def resolve(
     wanted: Annotated[list[str], typer.Argument(metavar="ID", help="Incidents to close, all of them or none.")],
     *,
     artifact: Annotated[
@@ -40,11 +40,11 @@ def command(
     the trailer 'Incident: ID'. Exit codes: 2 no artifact, 4 it does not hold, 5 nobody can tell now.
     """
     with verb("incidents.resolve", as_json) as out:
-        from overdeck.incidents.resolving import Closing, resolve
+        from overdeck.incidents import resolving
         from overdeck.incidents.when import timestamp
 
-        claim = Closing(wanted, artifact or (), wont_fix, because, summary, repo)
-        outcome = resolve(find_registry(registry), claim, timestamp(time.time()), warn=out.warn)
+        claim = resolving.Closing(wanted, artifact or (), wont_fix, because, summary, repo)
+        outcome = resolving.resolve(find_registry(registry), claim, timestamp(time.time()), warn=out.warn)
         rows = [
             {
                 "id": closed.incident.id,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from overdeck.incidents.registry import Registry
 
 
-def command(
+def show(
     wanted: Annotated[str, typer.Argument(metavar="ID", help="The incident; the beginning of its id is enough.")],
     registry: RegistryOption = None,
     as_json: JsonOption = False,
