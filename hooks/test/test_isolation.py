@@ -133,6 +133,30 @@ def sleeping(mark: str) -> list[int]:
     return found
 
 
+def test_a_memory_limit_contains_a_hog(front: Front) -> None:
+    front.module("hog", "x = bytearray(1 << 30); return None", toml="memory_mb = 256")
+    front.install()
+    reply = front.call(bash("ls"))
+    assert reply.decision == "deny" and "MemoryError" in reply.reason
+
+
+def test_a_cpu_limit_ends_a_loop_before_its_deadline(front: Front) -> None:
+    front.module("loop", "while True: pass", toml="cpu_s = 1\ntimeout_ms = 7000")
+    front.install()
+    started = time.monotonic()
+    assert "ended without a verdict" in front.call(bash("ls")).reason
+    assert time.monotonic() - started < 5
+
+
+def test_what_a_failing_module_printed_is_kept_with_its_trace(front: Front) -> None:
+    front.module("gate", "print('looked at', call.tool); raise RuntimeError('boom')")
+    front.install()
+    front.call(bash("ls"))
+    error = front.errors("gate")[0]
+    assert error["cause"] == "RuntimeError: boom"
+    assert "looked at Bash" in error["trace"] and "module.py:3 in evaluate" in error["trace"]
+
+
 def test_many_modules_answer_in_manifest_order(front: Front) -> None:
     for number in range(12):
         front.module(f"m{number:02}", f"import time; time.sleep({0.1 if number == 0 else 0}); return deny('x')")

@@ -136,7 +136,7 @@ def _answer(front: _Front) -> None:
         "sub": "agent_id" in top,
         "in": call.size,
     }
-    plan, plan_problem = _load_plan(front.plans, event)
+    plan, plan_problem = _load_plan(front.plans, event, front.native)
     front.plan = plan
     if plan is None:
         _report(front, plan_problem)
@@ -164,6 +164,7 @@ def _answer(front: _Front) -> None:
         return
     front.survivors = [*rewriters, *survivors]
     _narrow_environment()
+    runner.preload(front.survivors)
     end = front.started + plan.total_deadline_ms / 1000
     tool_input = top.get("tool_input")
     given = tool_input if isinstance(tool_input, dict) else {}
@@ -390,8 +391,11 @@ def _narrow_environment() -> None:
             del posix.environ[name]
 
 
-def _load_plan(plans: str, event: str) -> tuple[Plan | None, str]:
-    """The plan of ``event``, rebuilt if it is stale or broken: (plan, problem). The last good plan stays."""
+def _load_plan(plans: str, event: str, checked: str) -> tuple[Plan | None, str]:
+    """The plan of ``event``, rebuilt if it is stale or broken: (plan, problem). The last good plan stays.
+
+    ``checked`` is the crc of the plan that the native front has just found fresh.
+    """
     path = f"{plans}/{event}.plan"
     plan: Plan | None = None
     problem = ""
@@ -405,7 +409,7 @@ def _load_plan(plans: str, event: str) -> tuple[Plan | None, str]:
     except PlanError as error:
         problem = f"the plan {path} cannot be used: {error}"
     if plan is not None:
-        if not plan.stale():
+        if plan.crc == checked or not plan.stale():
             return plan, ""
         if _failed_before(plans, event):
             return plan, ""
@@ -425,7 +429,7 @@ def _rebuild(plans: str, event: str, last: Plan | None, problem: str) -> tuple[P
     try:
         fleet = manifest.load(recipe)
         plan = manifest.compile_plan(recipe, fleet, event)
-        plan.crc = parse(plan.encode()).crc
+        plan.crc = parse(plan.encode()).crc  # write_plan gives it another, with the bundle in it
         trouble = "; ".join(str(one) for one in fleet.problems)
     except (PlanError, manifest.ManifestError) as error:
         plan, trouble = None, str(error)

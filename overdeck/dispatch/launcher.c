@@ -95,7 +95,7 @@ typedef struct {
 } Native;
 
 typedef struct {
-    Text python, entry, fires, calls, state, client, crc;
+    Text python, entry, bundle, fires, calls, state, client, crc;
     uint64_t total_deadline_ms;
     int stale;
 } Plan;
@@ -417,6 +417,7 @@ static int plan_line(Text line)
     } else {
         Text *into = same(key, T("python"))   ? &plan.python
                      : same(key, T("entry"))  ? &plan.entry
+                     : same(key, T("bundle")) ? &plan.bundle
                      : same(key, T("fires"))  ? &plan.fires
                      : same(key, T("calls"))  ? &plan.calls
                      : same(key, T("state"))  ? &plan.state
@@ -1361,10 +1362,10 @@ static void exec_python(int file, int out, int word_of, int observed, int cut)
 {
     char python[4096], entry[4096], event_name[64], marker[32] = "--front=";
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (!as_string(plan.python, python, sizeof python) || !as_string(plan.entry, entry, sizeof entry) ||
+    if (!as_string(plan.python, python, sizeof python) || !as_string(!plan.stale && plan.bundle.len ? plan.bundle : plan.entry, entry, sizeof entry) ||
         !as_string(event, event_name, sizeof event_name) || dup2(file, 0) < 0)
         return;
-    as_string(plan.crc.len ? plan.crc : T("-"), marker + 8, sizeof marker - 8);
+    as_string(plan.crc.len && !plan.stale ? plan.crc : T("-"), marker + 8, sizeof marker - 8);
     char *argv[12] = {python, "-I", "-S", entry, event_name, "--plan", plan_folder};
     int n = 7;
     if (cut)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import binascii
 import posix
+import sys
 
-from overdeck.dispatch import clients
+from overdeck.dispatch import bundle, clients
 from overdeck.dispatch.plan import (
     CLASSES,
     DEFAULT_TOTAL_MS,
@@ -56,6 +57,8 @@ _KEYS = {
     "background",
     "config",
     "native",
+    "memory_mb",
+    "cpu_s",
 }
 
 
@@ -78,6 +81,7 @@ class Manifest:
         "background",
         "cls",
         "config",
+        "cpu_s",
         "events",
         "folder",
         "id",
@@ -85,6 +89,7 @@ class Manifest:
         "literals",
         "literals_in_payload",
         "main_only",
+        "memory_mb",
         "native",
         "pack",
         "summary",
@@ -103,6 +108,7 @@ class Manifest:
         self.lifetime_days: int | None = DEFAULT_LIFETIME_DAYS
         self.config: dict[str, object] = {}
         self.native: list[str] | None = None
+        self.memory_mb = self.cpu_s = 0
 
     @property
     def path(self) -> str:
@@ -258,10 +264,9 @@ def read_manifest(folder: str, *, user: bool = False) -> Manifest:
         raise ManifestError(path, f"class must be one of {', '.join(CLASSES)}")
     manifest.main_only = _flag(table, "main_only", path)
     manifest.background = _flag(table, "background", path)
-    timeout = table.get("timeout_ms", DEFAULT_TIMEOUT_MS)
-    if isinstance(timeout, bool) or not isinstance(timeout, int) or not 1 <= timeout <= 60_000:
-        raise ManifestError(path, "timeout_ms must be a whole number from 1 to 60000")
-    manifest.timeout_ms = timeout
+    manifest.timeout_ms = _number(table, "timeout_ms", path, DEFAULT_TIMEOUT_MS, 1, 60_000)
+    manifest.memory_mb = _number(table, "memory_mb", path, 0, 32, 1 << 20)
+    manifest.cpu_s = _number(table, "cpu_s", path, 0, 1, 60)
     literals = table.get("literals", [])
     if not _strings(literals) or ("literals" in table and not literals):
         raise ManifestError(path, "literals must be a list of words; leave it out to run always")
@@ -308,6 +313,8 @@ def compile_plan(recipe: Recipe, fleet: Fleet, event: str) -> Plan:
             timeout_ms=manifest.timeout_ms,
             config=manifest.config,
         )
+        module.memory_mb, module.cpu_s = manifest.memory_mb, manifest.cpu_s
+        module.imports = _imports(manifest.code) if manifest.native is None else []
         if manifest.native is not None:
             path = f"{recipe.state}/modules/{manifest.id}/journal.jsonl"
             module.native = Native(manifest.native, DEFAULT_NATIVE_BYTES, path)
@@ -316,15 +323,26 @@ def compile_plan(recipe: Recipe, fleet: Fleet, event: str) -> Plan:
 
 
 def write_plan(recipe: Recipe, plan: Plan) -> str:
-    """Write one plan and its copy by crc (old call lines stay readable); returns its path. Raises OSError."""
-    raw = plan.encode()
-    crc = parse(raw).crc
+    """Write one plan and its copy by crc (old call lines stay readable); returns its path. Raises OSError.
+
+    With it go the bundle of the dispatcher and the compiled code of the modules, which only save time.
+    """
     _make_folder(f"{recipe.plans}/history")
+    _make_folder(f"{recipe.plans}/code")
+    plan.bundle = bundle.build(recipe.entry, recipe.plans)
+    for module in plan.modules:
+        if module.native is None:
+            try:
+                module.code, module.code_stamp = bundle.keep_code(f"{module.folder}/module.py", recipe.plans)
+            except (OSError, SyntaxError, ValueError):
+                continue  # it fails when it is run, in its own name
+    raw = plan.encode()
+    plan.crc = parse(raw).crc
     _make_folder(f"{recipe.state}/errors")
     for module in plan.modules:
         if module.native is not None:
             _make_folder(module.native.path.rpartition("/")[0])
-    keep = f"{recipe.plans}/history/{crc}.plan"
+    keep = f"{recipe.plans}/history/{plan.crc}.plan"
     if stamp(keep) == (0, 0, 0):
         replace(keep, raw)
     path = f"{recipe.plans}/{plan.event}.plan"
@@ -434,6 +452,31 @@ def _read_toml(path: str) -> dict[str, Any]:
         raise ManifestError(path, f"it is not TOML: {error}") from None
 
 
+def _imports(path: str) -> list[str]:
+    """The modules of the standard library and of the dispatcher that a hook module's file imports at its top level.
+
+    Read from the lines, not the syntax tree (``import ast`` costs more than it could save): a name that is missed is
+    only imported later, in the module's own process.
+    """
+    try:
+        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
+        try:
+            lines = slurp(fd).decode("utf-8", "replace").split("\n")
+        finally:
+            posix.close(fd)
+    except OSError:
+        return []
+    names = []
+    for line in lines:
+        words = line.split()
+        if line.startswith("import "):
+            names += [part.split()[0] for part in line[7:].split("#")[0].split(",") if part.strip()]
+        elif line.startswith("from ") and len(words) > 2 and words[2] == "import":
+            names.append(words[1])
+    known = [n for n in names if n.split(".")[0] in sys.stdlib_module_names or n.startswith("overdeck.dispatch.")]
+    return sorted(set(known))
+
+
 def _events(table: dict[str, Any], path: str) -> dict[str, str]:
     events = table.get("events")
     if not isinstance(events, dict) or not events:
@@ -513,6 +556,13 @@ def _text(table: dict[str, Any], key: str, path: str, default: str) -> str:
     if not isinstance(value, str):
         raise ManifestError(path, f"{key} must be a string")
     return value
+
+
+def _number(table: dict[str, Any], key: str, path: str, default: int, least: int, most: int) -> int:
+    value = table.get(key, default)
+    if key in table and (isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most):
+        raise ManifestError(path, f"{key} must be a whole number from {least} to {most}")
+    return int(value)
 
 
 def _flag(table: dict[str, Any], key: str, path: str) -> bool:

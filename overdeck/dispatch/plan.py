@@ -29,13 +29,18 @@ class Module:
     __slots__ = (
         "background",
         "cls",
+        "code",
+        "code_stamp",
         "config",
+        "cpu_s",
         "folder",
         "id",
+        "imports",
         "literals",
         "literals_in_payload",
         "main_only",
         "matcher",
+        "memory_mb",
         "native",
         "timeout_ms",
         "tools",
@@ -67,6 +72,10 @@ class Module:
         self.folder = folder
         self.timeout_ms = timeout_ms
         self.config = config or {}
+        self.imports: list[str] = []
+        self.code = ""
+        self.memory_mb = self.cpu_s = 0
+        self.code_stamp: list[int] = []
         self.native: Native | None = None
 
     def asked(self, tool: str | None) -> bool | None:
@@ -94,6 +103,7 @@ class Plan:
     """One event's plan, parsed. ``sources`` are (mtime_ns, size, inode, path); all zero means absent."""
 
     __slots__ = (
+        "bundle",
         "calls",
         "client",
         "crc",
@@ -109,6 +119,7 @@ class Plan:
 
     def __init__(self) -> None:
         self.client = self.event = self.python = self.entry = self.state = self.fires = self.calls = ""
+        self.bundle = ""
         self.crc = ""
         self.total_deadline_ms = DEFAULT_TOTAL_MS
         self.sources: list[tuple[int, int, int, str]] = []
@@ -117,7 +128,7 @@ class Plan:
     def encode(self) -> bytes:
         """The plan as bytes, with its crc; raises PlanError where a name or path would break a line."""
         lines = []
-        for key in ("client", "event", "python", "entry", "state", "fires", "calls"):
+        for key in ("client", "event", "python", "entry", "bundle", "state", "fires", "calls"):
             lines.append(f"{key} {one_line(getattr(self, key))}")
         lines.append(f"total-deadline-ms {self.total_deadline_ms}")
         lines += [f"source {mtime} {size} {inode} {one_line(path)}" for mtime, size, inode, path in self.sources]
@@ -143,6 +154,11 @@ class Plan:
                 "matcher": m.matcher,
                 "timeout_ms": m.timeout_ms,
                 "config": m.config,
+                "imports": m.imports,
+                "code": m.code,
+                "stamp": m.code_stamp,
+                "memory_mb": m.memory_mb,
+                "cpu_s": m.cpu_s,
             }
             details.append(f"{m.id} {jsontext.dumps(detail)}\n")
         behind = "".join(details).encode()
@@ -187,7 +203,7 @@ def parse(raw: bytes) -> Plan:
                 details = rest
             elif key == "total-deadline-ms":
                 plan.total_deadline_ms = int(rest)
-            elif key in ("client", "event", "python", "entry", "state", "fires", "calls"):
+            elif key in ("client", "event", "python", "entry", "bundle", "state", "fires", "calls"):
                 setattr(plan, key, rest)
             elif key == "native":
                 id, fields, size, path = rest.split(" ", 3)
@@ -202,6 +218,9 @@ def parse(raw: bytes) -> Plan:
             module = by_id[id]
             module.folder, module.matcher = detail["dir"], detail["matcher"]
             module.timeout_ms, module.config = detail["timeout_ms"], detail["config"]
+            module.imports = detail["imports"]
+            module.code, module.code_stamp = detail["code"], detail["stamp"]
+            module.memory_mb, module.cpu_s = detail["memory_mb"], detail["cpu_s"]
     except (ValueError, KeyError, TypeError) as error:
         raise PlanError(f"a line is broken: {error}") from None
     if not (plan.client and plan.event and plan.fires and plan.calls and plan.state):
@@ -247,9 +266,13 @@ def trusted(path: str) -> str:
     Group-writable is accepted only for the user's own private group (gid equal to uid), the common umask 002.
     """
     try:
-        st = posix.stat(path)
+        return distrusted(path, posix.stat(path))
     except OSError as error:
         return f"{path}: {error.strerror}"
+
+
+def distrusted(path: str, st: posix.stat_result) -> str:
+    """The same for a file already looked at."""
     uid = posix.geteuid()
     if st.st_uid not in (0, uid):
         return f"{path} is owned by uid {st.st_uid}, not by you or root"
@@ -278,7 +301,7 @@ def read_plan(path: str) -> bytes:
 def slurp(fd: int) -> bytes:
     """All bytes of an open file."""
     parts = []
-    while part := posix.read(fd, 1 << 20):
+    while part := posix.read(fd, 1 << 16):
         parts.append(part)
     return b"".join(parts)
 
