@@ -1,4 +1,4 @@
-"""``init``: a registry with the shipped taxonomy and playbooks, in the open and only when asked for."""
+"""``init``: a registry with the shipped taxonomy, playbooks and rules, in the open and only when asked for."""
 
 import re
 from dataclasses import dataclass
@@ -30,21 +30,15 @@ def create(root: Path) -> Created:
     ``registry.toml`` makes a folder a registry and is written last, so a run that was cut short leaves none.
     Raises OverdeckError (internal) where a file cannot be written.
     """
-    source = shipped("incidents")
-    if not (source / "taxonomy.toml").is_file():
+    try:
+        wanted = _wanted(root, shipped("incidents"))
+    except FileNotFoundError as error:
         raise OverdeckError(
-            f"this installation is not whole: {source / 'taxonomy.toml'} is missing",
+            f"this installation is not whole: {error.filename} is missing",
             code="not-shipped",
             exit_code=ExitCode.INTERNAL,
             hint="install Overdeck again",
-        )
-    pages = sorted((source / "playbooks").glob("*.md"))
-    wanted = {
-        root / "taxonomy.toml": (source / "taxonomy.toml").read_bytes(),
-        **{root / "playbooks" / page.name: page.read_bytes() for page in pages},
-        root / "log" / ".gitattributes": GIT_ATTRIBUTES,
-        root / MARKER: _registry_toml(root.parent.name).encode(),
-    }
+        ) from None
     written = []
     for path, content in wanted.items():
         if path.exists():
@@ -61,6 +55,21 @@ def create(root: Path) -> Created:
             ) from None
         written.append(path)
     return Created(root, tuple(written))
+
+
+def _wanted(root: Path, source: Path) -> dict[Path, bytes]:
+    """Every file of a registry and what is to be in it, from the shipped ``source``; registry.toml comes last."""
+    return {
+        root / "taxonomy.toml": (source / "taxonomy.toml").read_bytes(),
+        root / "never-touch.md": (source / "never-touch.md").read_bytes(),
+        root / "placement-map.md": (source / "template" / "placement-map.md").read_bytes(),
+        **{
+            root / "playbooks" / page.name: page.read_bytes()
+            for page in sorted((source / "playbooks").glob("*.md"))
+        },
+        root / "log" / ".gitattributes": GIT_ATTRIBUTES,
+        root / MARKER: _registry_toml(root.parent.name).encode(),
+    }
 
 
 def _registry_toml(project: str) -> str:

@@ -89,3 +89,11 @@ def test_this_repositorys_own_registry_is_as_init_would_have_made_it() -> None:
     own = Path(__file__).resolve().parents[2] / "incidents"
     assert registry.load(own) == registry.Registry(own, "overdeck", "OD", "origin/main")
     assert (own / "log" / ".gitattributes").read_bytes() == creating.GIT_ATTRIBUTES
+
+
+def test_the_rules_of_a_fix_and_a_map_to_fill_in_are_part_of_every_registry(tmp_path: Path) -> None:
+    made = creating.create(tmp_path / "incidents")
+    names = {path.name for path in made.written}
+    assert {"never-touch.md", "placement-map.md"} <= names
+    assert "no fix may do" in (made.root / "never-touch.md").read_text()
+    assert "overdeck/dispatch" not in (made.root / "placement-map.md").read_text()
