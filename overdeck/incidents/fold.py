@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from overdeck.incidents.event import Event
 from overdeck.incidents.ids import assign
 
-OPEN, RESOLVED, WONT_FIX, EVIDENCE_LOST = STATES = ("open", "resolved", "wont-fix", "evidence-lost")
+OPEN, RESOLVED, WONT_FIX, EVIDENCE_LOST = ("open", "resolved", "wont-fix", "evidence-lost")
 
 _STATE_AFTER = {
     "opened": OPEN,
