@@ -8,7 +8,7 @@ from overdeck.cli.output import JsonOption, verb
 
 
 def demo(
-    pairs: Annotated[int, typer.Option(help="Pairs for the hookbench step.", min=6, max=200)] = 20,
+    pairs: Annotated[int, typer.Option(help="Pairs for the step that runs hookbench ab.", min=8, max=200)] = 20,
     as_json: JsonOption = False,
 ) -> None:
     """Tell the whole story on bundled input, in a throwaway home: cost, a deny, telemetry, a ratio, a refusal."""

@@ -123,13 +123,13 @@ def _native(situation: Situation) -> Result:
             "warn",
             f"there is no native front: a call in which nothing acts costs {times:.0f} times the start of `true` "
             "(measured now), the native front about once",
-            "install a C compiler (Debian: apt-get install gcc libc6-dev), then install overdeck again",
+            "install a C compiler (Debian: apt-get install gcc libc6-dev), then install Overdeck again",
         )
     if not built.fresh:
         return Result(
             "fail",
             f"{built.path} was built from another source than this installation's",
-            "install overdeck again",
+            "install Overdeck again",
         )
     return Result("ok", f"{built.path} is native and of this source")
 
