@@ -284,3 +284,28 @@ def as_nobody_who_cannot_fork() -> None:
     os.setgid(65534)
     os.setuid(65534)
     resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+
+
+def test_a_native_observer_logs_the_same_from_both_fronts(front: Front) -> None:
+    front.module(
+        "journal", "", cls="observer", toml='native = ["event", "tool", "in"]', events={"PreToolUse": "Bash"}
+    )
+    front.module("gate", "return deny('x')", toml='literals = ["word"]')
+    front.install()
+    payloads = [bash("ls"), bash("word"), {**bash("ls"), "tool_name": "Read"}]
+    for payload in payloads:
+        front.call(payload)
+    log = (front.state / "modules" / "journal" / "journal.jsonl").read_text().splitlines()
+    sizes = [len(json.dumps(payload, ensure_ascii=False).encode()) for payload in payloads[:2]]
+    assert [json.loads(line)["in"] for line in log] == sizes
+    assert [json.loads(line)["tool"] for line in log] == ["Bash", "Bash"]
+
+
+def test_a_full_journal_is_rolled_once(front: Front) -> None:
+    front.module("journal", "", cls="observer", toml='native = ["in"]', events={"PreToolUse": "*"})
+    front.install()
+    path = front.state / "modules" / "journal" / "journal.jsonl"
+    path.write_bytes(b"x" * (17 << 20) + b"\n")
+    front.call(bash("ls"))
+    assert path.stat().st_size < 200
+    assert path.with_name("journal.jsonl.1").stat().st_size > 17 << 20
