@@ -36,6 +36,21 @@ class Incident(NamedTuple):
     events: tuple[Event, ...]
 
     @property
+    def facts(self) -> dict[str, Any]:
+        """What every ``--json`` of od-incidents says of an incident."""
+        return {
+            "id": self.id,
+            "class": self.slug,
+            "class_id": self.class_id,
+            "state": self.state,
+            "title": self.title,
+            "fingerprint": self.fingerprint,
+            "occurrences": self.occurrences,
+            "opened_at": self.opened_at,
+            "last_at": self.last_at,
+        }
+
+    @property
     def evidence(self) -> list[dict[str, Any]]:
         """The statements that were accepted for it, oldest first."""
         return [

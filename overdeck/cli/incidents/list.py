@@ -58,20 +58,7 @@ def list_incidents(
         chosen = select(everything.incidents, state=state.value, class_ids=class_ids, since=start)
         if as_json:
             out.data = {
-                "incidents": [
-                    {
-                        "id": one.id,
-                        "class": one.slug,
-                        "class_id": one.class_id,
-                        "state": one.state,
-                        "title": one.title,
-                        "fingerprint": one.fingerprint,
-                        "occurrences": one.occurrences,
-                        "opened_at": one.opened_at,
-                        "last_at": one.last_at,
-                    }
-                    for one in chosen
-                ],
+                "incidents": [one.facts for one in chosen],
                 "total": len(everything.incidents),
             }
             return

@@ -40,13 +40,7 @@ def open_incident(
         opened = opening.open_incident(find_registry(registry), sighting, timestamp(time.time()), warn=out.warn)
         incident = opened.incident
         out.data = {
-            "id": incident.id,
-            "class": incident.slug,
-            "class_id": incident.class_id,
-            "state": incident.state,
-            "title": incident.title,
-            "fingerprint": incident.fingerprint,
-            "occurrences": incident.occurrences,
+            **incident.facts,
             "created": opened.created,
             "recorded": opened.recorded,
             "earlier": list(opened.earlier),

@@ -46,13 +46,7 @@ def resolve(
         claim = resolving.Closing(wanted, artifact or (), wont_fix, because, summary, repo)
         outcome = resolving.resolve(find_registry(registry), claim, timestamp(time.time()), warn=out.warn)
         rows = [
-            {
-                "id": closed.incident.id,
-                "class": closed.incident.slug,
-                "state": closed.incident.state,
-                "recorded": closed.recorded,
-                "evidence": closed.incident.evidence,
-            }
+            {**closed.incident.facts, "recorded": closed.recorded, "evidence": closed.incident.evidence}
             for closed in outcome
         ]
         out.data = {**(rows[0] if len(rows) == 1 else {}), "incidents": rows}

@@ -28,16 +28,8 @@ def show(
         incident = state.get(ids.resolve(wanted, state.ids))
         about = _class_facts(out, found, incident)
         out.data = {
-            "id": incident.id,
-            "class": incident.slug,
-            "class_id": incident.class_id,
+            **incident.facts,
             **about,
-            "state": incident.state,
-            "title": incident.title,
-            "fingerprint": incident.fingerprint,
-            "occurrences": incident.occurrences,
-            "opened_at": incident.opened_at,
-            "last_at": incident.last_at,
             "evidence": incident.evidence,
             "timeline": [dict(event.body) for event in incident.events],
         }
