@@ -81,13 +81,7 @@ def test_people_get_a_table_with_both_metrics_and_the_rss_floor(hookbench, paylo
 )
 def test_arms_that_cannot_be_compared_are_invalid_with_the_reason(hookbench, payload, arm, code, why):
     said = hookbench("ab", "true", arm, "--payload", payload, *QUICK, "--json")
-    document = json.loads(said.out)
-    assert said.code == 4
-    assert document["ok"] is False
-    assert document["data"]["verdict"] == "invalid"
-    assert document["error"]["code"] == code
-    assert why in document["error"]["message"]
-    assert document["error"]["hint"]
+    assert said.check_refused(4, code, why)["data"]["verdict"] == "invalid"
 
 
 def test_an_invalid_measurement_prints_no_number(hookbench, payload):

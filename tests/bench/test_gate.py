@@ -142,12 +142,7 @@ def test_base_on_the_command_line_stands_in_for_a_pinned_one(gate, repository):
 
 
 def invalid(said, code: str, why: str) -> None:
-    document = json.loads(said.out)
-    assert said.code == 4
-    assert document["ok"] is False
-    assert document["data"]["verdict"] == "invalid"
-    assert document["error"]["code"] == code
-    assert why in document["error"]["message"]
+    assert said.check_refused(4, code, why)["data"]["verdict"] == "invalid"
 
 
 def test_an_unknown_base_is_invalid(gate, repository):

@@ -32,6 +32,14 @@ class Ran:
     def document(self) -> dict[str, Any]:
         return json.loads(self.out)
 
+    def check_refused(self, exit_code: int, code: str, why: str) -> dict[str, Any]:
+        """Assert that a ``--json`` call failed in all three parts of an error; returns the document."""
+        document = self.document
+        assert (self.code, document["ok"], document["error"]["code"]) == (exit_code, False, code)
+        assert why in document["error"]["message"]
+        assert document["error"]["hint"]
+        return document
+
 
 class Home:
     """A home directory with nothing in it but what a test puts there."""

@@ -2,24 +2,9 @@ import json
 from datetime import datetime
 
 import pytest
+from loglines import CALL, FIRE
 
 from overdeck.telemetry import lines
-
-FIRE = {"ts": "2026-03-01T10:00:00.250Z", "event": "PreToolUse", "module": "m", "action": "deny"}
-CALL = {
-    "ts": "2026-03-01T10:00:00Z",
-    "v": 1,
-    "plan": "0123abcd",
-    "client": "claude",
-    "event": "PreToolUse",
-    "tool": "Bash",
-    "session": "s",
-    "sub": False,
-    "in": 5,
-    "out": 0,
-    "us": 7,
-    "ran": {"m": {"us": 3, "bytes": 0, "end": "none"}},
-}
 
 
 def raw(document: object) -> bytes:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from loglines import CALL, FIRE
 
 from overdeck.telemetry import lines, load, store
 from overdeck.telemetry.sources import Chunk, Source
@@ -58,21 +59,6 @@ def by_database(connection: Any, kind: str, raw: bytes) -> tuple[list[Any], list
     return good, bad
 
 
-FIRE = {"ts": "2026-03-01T10:00:00Z", "event": "PreToolUse", "module": "m", "action": "deny"}
-CALL = {
-    "ts": "2026-03-01T10:00:00Z",
-    "v": 1,
-    "plan": "0123abcd",
-    "client": "claude",
-    "event": "PreToolUse",
-    "tool": "Bash",
-    "session": "s",
-    "sub": False,
-    "in": 5,
-    "out": 0,
-    "us": 7,
-    "ran": {},
-}
 TIMES = [
     "2026-03-01T10:00:00.1Z",
     "2026-03-01T10:00:00.123456Z",
