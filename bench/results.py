@@ -8,43 +8,65 @@ import argparse
 import json
 import os
 import platform
-import shlex
+import shutil
+import subprocess
 import sys
-import sysconfig
 import tempfile
-from collections.abc import Callable
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import fleets
+
 import overdeck
-from overdeck.authoring.fleet import entry_path, front_argv, interpreter, recipe_for, write_plans
-from overdeck.bench import Comparison, InvalidMeasurement, command_arm, compare, event_arm
+from overdeck.authoring.fleet import built_front, front_argv, interpreter, python_front, recipe_for, write_plans
+from overdeck.bench import Arm, Comparison, InvalidMeasurement, command_arm, compare, event_arm
 from overdeck.paths import Places, shipped
 
 RESULTS = Path(__file__).resolve().parent / "RESULTS.md"
+CATNULL = """#include <fcntl.h>
+#include <unistd.h>
+int main(void)
+{
+    dup2(open("/dev/null", O_WRONLY), 1);
+    execl("/bin/cat", "cat", (char *)0);
+    return 127;
+}
+"""
+"""`cat` to /dev/null without a shell around it, which would be 12 % of it."""
 
 
 class Row(NamedTuple):
-    """One comparison: B over A, the bar it should stay under (None: reported only)."""
+    """One comparison: b over a (or a over b, ``inverse``), and the bars it should stay under (over)."""
 
     what: str
-    measure: Callable[[], Comparison]
+    a: Arm
+    b: Arm
+    payload: bytes
     cpu_bar: float | None = None
     wall_bar: float | None = None
+    inverse: bool = False
+    pairs: int | None = None
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pairs", type=int, default=40)
+    parser.add_argument("--pairs", type=int, default=60)
     parser.add_argument("--only", default="", help="rows that contain this text; RESULTS.md is not written")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="overdeck-bench-") as folder:
-        rows = [row for row in _rows(Path(folder), options.pairs) if options.only in row.what]
+        rows = [row for row in _rows(Path(folder)) if options.only in row.what]
         lines = []
         for row in rows:
             print(f"measuring: {row.what}", file=sys.stderr)
-            lines += _measured(row)
+            lines += _measured(row, options.pairs)
+        if not options.only:
+            print("measuring: 20 calls at a time", file=sys.stderr)
+            lines += _concurrent(Path(folder))
     table = "\n".join(lines)
     if options.only:
         print(table)
@@ -54,65 +76,171 @@ def main() -> int:
     return 0
 
 
-def _rows(folder: Path, pairs: int) -> list[Row]:
+def _rows(folder: Path) -> list[Row]:
     places = Places.from_environment({"HOME": str(folder)})
     recipe = recipe_for(places)
     write_plans(recipe)
-    front = front_argv(recipe, "PreToolUse")
-    stub = [str(Path(sysconfig.get_path("scripts"), "overdeck-hook")), *front[4:]]
-    bare = [str(interpreter()), "-I", "-S", "-c", "pass"]
+    installed = front_argv(recipe, "PreToolUse")
+    twin = [*python_front(recipe), *installed[-4:]]
+    stub = _stub(folder, installed)
+    bare = command_arm("python3 -I -S", [str(interpreter()), "-I", "-S", "-c", "pass"])
+    true = command_arm("true", ["/bin/true"])
     noop = shipped("bench", "scenarios", "payloads", "noop.bash.json").read_bytes()
     denied = shipped("bench", "scenarios", "payloads", "deny.bash.json").read_bytes()
-    acting = json.dumps({**json.loads(noop), "tool_input": {"command": "cat .env"}}).encode()
-    swarm = event_arm(
-        "14 Python hooks", shipped("bench", "scenarios", "swarm", "settings.json"), "PreToolUse", "Bash"
-    )
+    swarm = event_arm("14 hooks", shipped("bench", "scenarios", "swarm", "settings.json"), "PreToolUse", "Bash")
+    rows = [
+        Row("one Bash call, nothing acts: dispatcher / 14 Python hooks", swarm, command_arm("d", installed), noop),
+        Row("one Bash call, gates act: dispatcher / 14 Python hooks", swarm, command_arm("d", installed), denied),
+        Row("no-op call, Python twin / `python3 -I -S -c pass`", bare, command_arm("twin", twin), noop),
+        Row("the `overdeck-hook` stub / the same twin started directly", command_arm("t", twin), stub, noop),
+    ]
+    built = built_front()
+    if built is None or not built.fresh:
+        print("no native front is installed here: its rows are left out", file=sys.stderr)
+        return rows
 
-    def against(a: list[str], b: list[str], payload: bytes) -> Callable[[], Comparison]:
-        return lambda: compare(
-            command_arm("A", a), command_arm("B", b), payload=payload, pairs=pairs, allow_diff=True
-        )
+    def front(count: int, event: str = "PreToolUse", **how: object) -> Arm:
+        root = folder / f"fleet-{count}-{len(how)}"
+        plans = root / "state" / "plans" / "claude"
+        if not root.exists():
+            fleets.modules(root, count, **how)  # type: ignore[arg-type]
+        return command_arm(f"{count} modules", [str(built.path), event, "--plan", str(plans)])
 
-    def swarm_against(payload: bytes) -> Callable[[], Comparison]:
-        return lambda: compare(
-            swarm, command_arm("dispatcher", front), payload=payload, pairs=pairs, allow_diff=True
-        )
+    text = fleets.source_text(1_400_000)
+    big = fleets.call("ls", output=text, event="PostToolUse")
+    bigger = fleets.call("ls", output=text * 14, event="PostToolUse")
+    written = json.loads(fleets.call("ls")) | {
+        "tool_name": "Edit",
+        "tool_input": {"file_path": "/home/dev/proj/a.py", "old_string": "x", "new_string": text},
+    }
+    rows += [
+        Row("no-op call, 20 modules / `true`", true, front(20), fleets.call("echo hi"), 1.1, 1.1),
+        Row("no-op call, 200 modules / `true`", true, front(200), fleets.call("echo hi"), 1.5, 1.5),
+    ]
+    if (cat := _catnull(folder)) is not None:
+        rows += [
+            Row("1.5 MB tool output / `cat` to /dev/null", cat, front(20, "PostToolUse"), big, 1.4, 1.3),
+            Row(
+                "1.5 MB tool input, 60 literals / the same `cat`",
+                cat,
+                front(20),
+                json.dumps(written).encode(),
+                2.0,
+                2.0,
+            ),
+            Row("20 MB tool output / the same `cat`", cat, front(20, "PostToolUse"), bigger, 4.5, 4.5, pairs=20),
+        ]
+    one = fleets.call("word3 push x")
+    everyone = fleets.call("; ".join(f"word{number} x" for number in range(28)))
+    hooks = event_arm("28 hooks", fleets.hooks(folder / "hooks-28", 28), "PreToolUse", "Bash")
+    modules = front(28, literals=1)
+    rows += [
+        Row(
+            "one gate acts, without `re` / `python3 -I -S -c pass`",
+            bare,
+            front(5, code=fleets.PLAIN),
+            one,
+            1.4,
+            1.4,
+        ),
+        Row("one gate acts, with `re` / `python3 -I -S -c pass`", bare, modules, one, 2.2, 2.2),
+        Row("28 Python hooks / 28 modules, nothing acts", modules, hooks, fleets.call("ls"), 500, None, True, 20),
+        Row("28 Python hooks / 28 modules, one runs", modules, hooks, one, 25, None, True, 20),
+        Row("28 Python hooks / 28 modules, all run", modules, hooks, everyone, 7, None, True, 20),
+    ]
+    return rows
 
+
+def _stub(folder: Path, installed: list[str]) -> Arm:
+    """The Python stub as a wheel without a compiler would install it, for this interpreter."""
+    text = (Path(overdeck.__file__).parent / "dispatch" / "overdeck-hook.in").read_text("utf-8")
+    path = folder / "overdeck-hook"
+    path.write_text(f"#!{sys.executable}\n{text.partition(chr(10))[2]}")
+    path.chmod(0o755)
+    return command_arm("stub", [str(path), *installed[-4:]])
+
+
+def _catnull(folder: Path) -> Arm | None:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        return None
+    source, built = folder / "catnull.c", folder / "catnull"
+    source.write_text(CATNULL)
+    subprocess.run([compiler, "-O2", "-static", "-o", str(built), str(source)], check=True)
+    return command_arm("cat", [str(built)])
+
+
+def _measured(row: Row, pairs: int) -> list[str]:
+    try:
+        outcome = compare(row.a, row.b, payload=row.payload, pairs=row.pairs or pairs, allow_diff=True)
+    except InvalidMeasurement as error:
+        return [f"| {row.what} | | invalid: {error.message} | | | |"]
     return [
-        Row("one Bash call, nothing acts: dispatcher / 14 Python hooks", swarm_against(noop), cpu_bar=0.1),
-        Row("one Bash call, gates act: dispatcher / 14 Python hooks", swarm_against(denied), cpu_bar=0.25),
-        Row("no-op call, Python path / `python3 -I -S -c pass`", against(bare, front, noop)),
-        Row("one gate acts, Python path / `python3 -I -S -c pass`", against(bare, front, acting)),
-        Row("the `overdeck-hook` stub / the same front started directly", against(front, stub, noop)),
+        _line(row.what, metric, outcome, bar, row.inverse)
+        for metric, bar in (("cpu", row.cpu_bar), ("wall", row.wall_bar))
     ]
 
 
-def _measured(row: Row) -> list[str]:
+def _line(what: str, metric: str, outcome: Comparison, bar: float | None, inverse: bool) -> str:
+    ratio = outcome.ratios[metric]  # type: ignore[index]
+    digits = 0 if ratio.value >= 100 else 1 if ratio.value >= 10 else 3
+    met = "" if bar is None else "met" if (ratio.value >= bar if inverse else ratio.value <= bar) else "MISSED"
+    limit = "" if bar is None else f"{'≥' if inverse else '≤'} {bar:g}"
+    return (
+        f"| {what} | {metric} | {ratio.value:.{digits}f} | {ratio.low:.{digits}f}–{ratio.high:.{digits}f} | {limit} "
+        f"| {met} |"
+    )
+
+
+def _concurrent(folder: Path, at_once: int = 20, rounds: int = 50) -> list[str]:
+    """p99 of 20 calls at a time against the median of a call alone, then the same under CPU stress, counted."""
+    built = built_front()
+    if built is None:
+        return []
+    root = folder / "concurrent"
+    plans = fleets.modules(root, 5)
+    argv = [str(built.path), "PreToolUse", "--plan", str(plans)]
+    payload = fleets.call("word3 push --force")
+
+    def call(_: int) -> tuple[float, bool]:
+        started = time.perf_counter()
+        done = subprocess.run(argv, input=payload, capture_output=True, check=False, env={})
+        return time.perf_counter() - started, b'"permissionDecision":"deny"' in done.stdout
+
+    alone = median(call(0)[0] for _ in range(30))
+    with ThreadPoolExecutor(at_once) as pool:
+        quiet = list(pool.map(call, range(at_once * rounds)))
+    burners = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count() or 2)]
     try:
-        outcome = row.measure()
-    except InvalidMeasurement as error:
-        return [f"| {row.what} | | invalid: {error.message} | | | |"]
-    lines = []
-    for metric, bar in (("cpu", row.cpu_bar), ("wall", row.wall_bar)):
-        ratio = outcome.ratios[metric]
-        met = "" if bar is None else ("met" if ratio.value <= bar else "MISSED")
-        lines.append(
-            f"| {row.what} | {metric} | {ratio.value:.3f} | {ratio.low:.3f}–{ratio.high:.3f} | "
-            f"{'' if bar is None else f'≤ {bar:g}'} | {met} |"
-        )
-    return lines
+        with ThreadPoolExecutor(at_once) as pool:
+            stressed = list(pool.map(call, range(at_once * rounds)))
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
+    p99 = sorted(seconds for seconds, _ in quiet)[int(len(quiet) * 0.99)] / alone
+    lost = sum(not denied for _, denied in quiet + stressed)
+    lines = len((root / "state" / "hook-calls.jsonl").read_text().splitlines()) - 30
+    expected = 2 * at_once * rounds
+    what = f"{at_once} calls at a time × {rounds}"
+    return [
+        f"| {what}: p99 / median of a call alone | wall | {p99:.1f} | | ≤ 20 | {'met' if p99 <= 20 else 'MISSED'} |",
+        f"| {what}, quiet and under CPU stress: verdicts lost; lines | | {lost}; {lines} | | 0; {expected} "
+        f"| {'met' if not lost and lines == expected else 'MISSED'} |",
+    ]
 
 
 def _head(pairs: int) -> str:
     moment = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    built = built_front()
+    native = "native, static" if built and built.fresh else "the Python twin"
     return (
         "# Results\n\n"
         f"Written by `./dev bench` on {moment}: overdeck {overdeck.__version__}, Python {platform.python_version()}, "
-        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores. Each row is one run of {pairs} coin-flip "
-        "pairs (Hodges–Lehmann ratio, 95 % CI from exact signed ranks); below 1 means B is cheaper. Ratios of one "
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores; the front is {native}. Each row is one run "
+        f"of {pairs} coin-flip pairs at most (Hodges–Lehmann ratio, 95 % CI from exact signed ranks). Ratios of one "
         "run on one machine; never compare figures of two runs.\n\n"
-        f"The front measured: `{shlex.join(['python3', '-I', '-S', entry_path().name])} …`\n\n"
-        "| what (B / A) | metric | ratio | 95 % CI | bar | |\n|---|---|---|---|---|---|"
+        "| what | metric | ratio | 95 % CI | bar | |\n|---|---|---|---|---|---|"
     )
 
 

@@ -1,0 +1,116 @@
+"""Throwaway fleets for ``bench/results.py``: N modules, or the same logic as N Python hooks, below one folder."""
+
+import json
+from pathlib import Path
+
+from overdeck.authoring.fleet import entry_path, interpreter
+from overdeck.dispatch import manifest as manifests
+from overdeck.dispatch.manifest import Recipe
+
+MODULE = """import re
+
+from overdeck.dispatch.module import advise, deny
+
+_DANGEROUS = re.compile(r"\\bword{n}\\s+(?:push|reset|drop)\\b.*--(?:force|hard)")
+_SEEN = re.compile(r"(?:^|[;&|]\\s*)word{n}\\b")
+
+
+def evaluate(call):
+    command = call.input.get("command", "")
+    if _DANGEROUS.search(command):
+        return deny("word{n}: dangerous form")
+    if _SEEN.search(command) and "ok" not in command:
+        return advise("word{n} seen")
+    return None
+"""
+
+PLAIN = """from overdeck.dispatch.module import advise
+
+
+def evaluate(call):
+    return advise("word{n} seen") if "word{n}" in call.input.get("command", "") else None
+"""
+
+HOOK = """import json
+import re
+import sys
+
+_DANGEROUS = re.compile(r"\\bword{n}\\s+(?:push|reset|drop)\\b.*--(?:force|hard)")
+_SEEN = re.compile(r"(?:^|[;&|]\\s*)word{n}\\b")
+call = json.load(sys.stdin)
+command = call["tool_input"].get("command", "")
+answer = {{"hookEventName": "PreToolUse"}}
+if _DANGEROUS.search(command):
+    answer |= {{"permissionDecision": "deny", "permissionDecisionReason": "word{n}: dangerous form"}}
+elif _SEEN.search(command) and "ok" not in command:
+    answer["additionalContext"] = "word{n} seen"
+if len(answer) > 1:
+    print(json.dumps({{"hookSpecificOutput": answer}}))
+"""
+
+
+def modules(root: Path, count: int, *, code: str = MODULE, literals: int = 3) -> Path:
+    """``count`` gates for Bash and Edit with ``literals`` words each; returns the folder of plans."""
+    state = root / "state"
+    shipped, plans = root / "modules", state / "plans" / "claude"
+    for folder in (shipped, plans, root / "user"):
+        folder.mkdir(parents=True, mode=0o700)
+    for number in range(count):
+        folder = shipped / f"m{number:03d}"
+        folder.mkdir()
+        words = [f"word{number}", f"deploy{number}-b", f"zfs-{number}"][:literals]
+        (folder / "module.py").write_text(code.format(n=number))
+        (folder / "module.toml").write_text(
+            f'id = "m{number:03d}"\npack = "guards"\nclass = "gate"\n'
+            f"main_only = {'true' if number % 4 == 0 else 'false'}\n"
+            f'literals = {json.dumps(words)}\n[events]\nPreToolUse = "Bash|Edit"\nPostToolUse = "Bash|Edit"\n'
+        )
+    recipe = Recipe(
+        client="claude", plans=str(plans), python=str(interpreter()), entry=str(entry_path()), state=str(state),
+        config=str(root / "config.toml"), shipped=str(shipped), user=str(root / "user"),
+        fires=str(state / "hook-fires.jsonl"), calls=str(state / "hook-calls.jsonl"),
+    )  # fmt: skip
+    manifests.replace(f"{recipe.plans}/{manifests.RECIPE}", recipe.encode())
+    fleet = manifests.load(recipe)
+    for event in ("PreToolUse", "PostToolUse"):
+        manifests.write_plan(recipe, manifests.compile_plan(recipe, fleet, event))
+    return plans
+
+
+def hooks(root: Path, count: int) -> Path:
+    """The same logic as ``count`` Python hooks of one settings event; returns the settings file."""
+    root.mkdir()
+    entries = []
+    for number in range(count):
+        script = root / f"hook{number}.py"
+        script.write_text(HOOK.format(n=number))
+        entries.append({"type": "command", "command": str(interpreter()), "args": [str(script)]})
+    settings = root / "settings.json"
+    settings.write_text(json.dumps({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": entries}]}}))
+    return settings
+
+
+def call(command: str, *, output: str = "", event: str = "PreToolUse") -> bytes:
+    """A payload shaped as Claude Code sends it."""
+    payload = {
+        "session_id": "89168429-3bfa-47d9-8b66-669c3fa61164", "transcript_path": "/home/dev/p/s.jsonl",
+        "cwd": "/home/dev/proj", "permission_mode": "default", "hook_event_name": event, "tool_name": "Bash",
+        "tool_input": {"command": command, "description": "d"}, "tool_use_id": "toolu_01796013391978981922",
+    }  # fmt: skip
+    if output:
+        payload["tool_response"] = {"stdout": output, "stderr": "", "interrupted": False}
+    return json.dumps(payload, ensure_ascii=False).encode() + b"\n"
+
+
+def source_text(size: int) -> str:
+    """Text like the code that agents read and write, of at least ``size`` characters."""
+    lines = []
+    length = number = 0
+    while length < size:
+        number += 1
+        lines.append(
+            f'def handler_{number}(self, request):\n    """Serve request {number}."""\n'
+            f"    return self.render('page.html', {{'id': {number}, 'path': \"/srv/{number}\"}})\n\n"
+        )
+        length += len(lines[-1])
+    return "".join(lines)
