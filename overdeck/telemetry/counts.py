@@ -39,6 +39,10 @@ class Tally:
     context_bytes: int = 0
     in_a_plan: bool = False
 
+    @property
+    def fired(self) -> int:
+        return self.deny + self.advise + self.act
+
 
 Happened = dict[tuple[str, bool], dict[datetime, int]]
 """(event, in a subagent?) → start of a window → calls since then."""

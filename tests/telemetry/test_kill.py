@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from waiting import until
 
 from overdeck.errors import OverdeckError
 
@@ -83,8 +84,7 @@ def test_two_ingests_at_once_take_each_line_in_once(user: "User") -> None:
         for _ in range(2)
     ]
     # One of the two meets the other's lock sooner or later and ends.
-    while all(process.poll() is None for process in racing):
-        time.sleep(0.01)
+    until(lambda: any(process.poll() is not None for process in racing), within_s=60)
     for process in racing:
         process.kill()
         _out, err = process.communicate()
