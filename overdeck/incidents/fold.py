@@ -37,7 +37,7 @@ class Incident(NamedTuple):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What every ``--json`` of od-incidents says of an incident."""
+        """What every ``--json`` of the registry says of an incident."""
         return {
             "id": self.id,
             "class": self.slug,
