@@ -131,15 +131,15 @@ def ask_front(
         log = Path(recipe.calls)
         line = json.loads(log.read_text("utf-8").splitlines()[-1]) if log.is_file() else {}
     stdout = done.stdout.decode("utf-8", "replace")
-    kinds, text = decode(stdout)
+    kinds, text = decode(stdout, event)
     if done.returncode or done.stderr:
         kinds, text = ("broken",), f"exit {done.returncode}: {done.stderr.decode('utf-8', 'replace')[-500:]}"
     ends = {name: ran["end"] for name, ran in line.get("ran", {}).items()}
     return Answer(kinds, text, stdout, ends, int(line.get("us", 0)))
 
 
-def decode(stdout: str) -> tuple[tuple[str, ...], str]:
-    """Claude Code's answer as the verdict kinds it carries, and all its text."""
+def decode(stdout: str, event: str) -> tuple[tuple[str, ...], str]:
+    """Claude Code's answer to ``event`` as the verdict kinds it carries, and all its text."""
     if not stdout:
         return (), ""
     answer = json.loads(stdout)
@@ -153,7 +153,7 @@ def decode(stdout: str) -> tuple[tuple[str, ...], str]:
         kinds.append(specific["decision"]["behavior"])
         texts.append(specific["decision"].get("message", ""))
     if answer.get("decision") == "block":
-        kinds.append("keep_going" if specific.get("hookEventName", "").endswith("Stop") else "deny")
+        kinds.append("keep_going" if event in ("Stop", "SubagentStop") else "deny")
     if "updatedInput" in specific:
         kinds.append("rewrite")
         texts.append(json.dumps(specific["updatedInput"], ensure_ascii=False))

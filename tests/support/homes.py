@@ -63,6 +63,22 @@ class Home:
             env["PYTHONPATH"] = str(package)
         return {**env, **extra}
 
+    def front(self, event: str, payload: dict[str, Any]) -> dict[str, Any]:
+        """Send a payload through the entry that ``install`` wrote, as the client would; its answer, or {}."""
+        hooks = json.loads(self.settings.read_bytes())["hooks"]
+        ours = next(
+            group["hooks"][0] for group in hooks[event] if "--by-overdeck" in group["hooks"][0].get("args", [])
+        )
+        done = subprocess.run(
+            [ours["command"], *ours["args"]],
+            input=json.dumps(payload).encode(),
+            capture_output=True,
+            env={"HOME": str(self.root), "PATH": os.defpath},
+            timeout=60,
+            check=True,
+        )
+        return json.loads(done.stdout) if done.stdout else {}
+
     def loaded_by(self, command: str, *args: str, cwd: Path | None = None) -> set[str]:
         """The modules in ``sys.modules`` when one of our commands ends."""
         code = (
