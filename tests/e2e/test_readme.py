@@ -6,9 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from fronts import PAYLOADS
 from homes import Home
 from repositories import git, remote_and_clone
+
+from overdeck.paths import shipped
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -35,7 +36,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> tuple[Home, Path]:
     work = remote_and_clone(root, home=home.root)
     git(work, "commit", "-q", "--allow-empty", "-m", "Start", home=home.root)
     git(work, "push", "-q", "origin", "main", home=home.root)
-    (work / "payload.json").write_bytes((PAYLOADS / "claude-code" / "PreToolUse.Bash.json").read_bytes())
+    for name in ("noop.bash.json", "deny.bash.json"):
+        payload = work / "bench" / "scenarios" / "payloads" / name
+        payload.parent.mkdir(parents=True, exist_ok=True)
+        payload.write_bytes(shipped("bench", "scenarios", "payloads", name).read_bytes())
     return home, work
 
 
