@@ -1,7 +1,6 @@
 """The modules of this user, and the plans made from them: what CLI commands ask of the hot path's manifest."""
 
 import hashlib
-import subprocess
 import sys
 import sysconfig
 from functools import cache
@@ -14,6 +13,7 @@ from overdeck.dispatch.plan import PlanError
 from overdeck.errors import ExitCode, OverdeckError
 from overdeck.files import write_atomically
 from overdeck.paths import Places, shipped
+from overdeck.process import NotCompleted, run
 
 
 def _check_code(module: Manifest) -> None:
@@ -152,10 +152,12 @@ def built_front() -> BuiltFront | None:
         with path.open("rb") as file:
             if file.read(2) == b"#!":
                 return None
-        said = subprocess.run([str(path), "--version"], capture_output=True, text=True, timeout=10, check=False)
-    except (OSError, subprocess.TimeoutExpired):
+    except OSError:
         return None
-    return BuiltFront(path, said.stdout.split()[-1:] == [source_hash()])
+    said = run([str(path), "--version"], env={}, cwd="/", deadline_s=10)
+    if isinstance(said, NotCompleted):
+        return None
+    return BuiltFront(path, said.stdout.decode("utf-8", "replace").split()[-1:] == [source_hash()])
 
 
 def front_argv(recipe: Recipe, event: str) -> list[str]:

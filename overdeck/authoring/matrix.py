@@ -6,7 +6,6 @@ skip what the module would also have allowed. This is also a gate's canary.
 
 import json
 import os
-import subprocess
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 from overdeck.authoring.fleet import entry_path, front_command, interpreter
 from overdeck.dispatch import manifest as manifests
 from overdeck.dispatch.manifest import Fleet, Manifest, Recipe
+from overdeck.process import NotCompleted, run
 
 EXPECTATIONS = ("none", "deny", "ask", "allow", "defer", "advise", "tell", "rewrite", "keep_going", "stop")
 DEADLINE_S = 20.0
@@ -122,18 +122,15 @@ def ask_front(
         (plans / f"{event}.plan").chmod(0o600)
         argv = [*front_command(recipe), event, "--plan", str(plans)]
         environ = {"HOME": scratch, "PATH": os.defpath, "LANG": "C.UTF-8"}
-        try:
-            done = subprocess.run(
-                argv, input=raw, capture_output=True, env=environ, timeout=DEADLINE_S, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return Answer(("broken",), f"the front did not answer: {error}", "", {}, 0)
+        done = run(argv, env=environ, cwd=scratch, stdin=raw, deadline_s=DEADLINE_S)
+        if isinstance(done, NotCompleted):
+            return Answer(("broken",), f"the front {done.why}", "", {}, 0)
         log = Path(recipe.calls)
         line = json.loads(log.read_text("utf-8").splitlines()[-1]) if log.is_file() else {}
     stdout = done.stdout.decode("utf-8", "replace")
     kinds, text = decode(stdout, event)
-    if done.returncode or done.stderr:
-        kinds, text = ("broken",), f"exit {done.returncode}: {done.stderr.decode('utf-8', 'replace')[-500:]}"
+    if done.code or done.stderr:
+        kinds, text = ("broken",), f"exit {done.code}: {done.stderr.decode('utf-8', 'replace')[-500:]}"
     ends = {name: ran["end"] for name, ran in line.get("ran", {}).items()}
     return Answer(kinds, text, stdout, ends, int(line.get("us", 0)))
 
