@@ -1,5 +1,7 @@
 """The exit codes of every command, and the exceptions that carry them."""
 
+import errno
+import os
 from enum import IntEnum
 
 
@@ -59,3 +61,26 @@ def usage(message: str, *, hint: str, code: str = "usage") -> OverdeckError:
 def not_found(message: str, *, hint: str, code: str = "not-found", data: object = None) -> OverdeckError:
     """The named thing does not exist, or several match: exit 3, with candidates in ``data``."""
     return OverdeckError(message, code=code, exit_code=ExitCode.NOT_FOUND, hint=hint, data=data)
+
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_REFUSED = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP,
+     errno.ENAMETOOLONG, *_FULL}
+)  # fmt: skip
+
+
+def unusable(error: OSError) -> OverdeckError | None:
+    """The error for a path that the system does not let us use, which its owner can mend: exit 2.
+
+    None for an ``error`` that names no path or is of another kind, a missing file for one: that is ours.
+    """
+    if error.errno not in _REFUSED or not isinstance(error.filename, str | bytes):
+        return None
+    path = os.fsdecode(error.filename)
+    folder = os.path.dirname(path) or "."  # noqa: PTH120  # pathlib would be one more import of every command
+    return usage(
+        f"{path} cannot be used: {error.strerror}",
+        code="unusable-path",
+        hint=f"df -h {folder}" if error.errno in _FULL else f"ls -ld {folder} {path}",
+    )

@@ -17,11 +17,16 @@ def write_atomically(
     """Replace ``path`` by ``content``: temporary file in the same directory, fsync, rename, fsync of the folder.
 
     Parent folders are made (0700). A symlink is followed, so that the link survives and its target changes.
-    ``before_rename`` may still refuse, by raising: it runs when everything else is done.
+    ``before_rename`` may still refuse, by raising: it runs when everything else is done. Raises OSError, whose
+    ``filename`` is never that of the temporary file.
     """
     target = path.resolve() if path.is_symlink() else path
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    fd, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        fd, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except OSError as error:
+        error.filename = str(target)
+        raise
     try:
         with os.fdopen(fd, "wb") as out:
             out.write(content)
@@ -31,8 +36,10 @@ def write_atomically(
         if before_rename is not None:
             before_rename()
         Path(temporary).replace(target)
-    except BaseException:
+    except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename in (None, temporary):
+            error.filename = str(target)
         raise
     sync_folder(target.parent)
 

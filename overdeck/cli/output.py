@@ -12,11 +12,14 @@ from typing import Annotated
 
 import typer
 
-from overdeck.errors import ExitCode, OverdeckError
+from overdeck.errors import ExitCode, OverdeckError, unusable, usage
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document (the envelope) and nothing else on stdout.")
 ]
+
+NO_OUTPUT = "no-output"
+"""The code of the one error that can go to stderr only."""
 
 
 class Output:
@@ -36,13 +39,13 @@ class Output:
 
     def note(self, text: str) -> None:
         """One line of narration on stderr, in both forms."""
-        sys.stderr.write(text + "\n")
+        _narrate(text)
 
     def warn(self, text: str) -> None:
         """Something the reader should know: in the envelope's ``warnings``, else on stderr."""
         self.warnings.append(text)
         if not self.as_json:
-            sys.stderr.write(f"warning: {text}\n")
+            _narrate(f"warning: {text}")
 
     def table(
         self,
@@ -97,14 +100,21 @@ def envelope(
 def verb(command: str, as_json: bool) -> Iterator[Output]:
     """Run the body of a verb: its Output is printed at the end, its OverdeckError becomes message and code."""
     out = Output(command, as_json)
+    failed: OverdeckError | None = None
     try:
         yield out
     except OverdeckError as error:
+        failed = error
+    except OSError as error:
+        failed = unusable(error)
+        if failed is None:
+            raise
+    if failed is not None:
         if as_json:
-            sys.stdout.write(envelope(command, error.data, error=error, warnings=out.warnings) + "\n")
+            sys.stdout.write(envelope(command, failed.data, error=failed, warnings=out.warnings) + "\n")
         else:
-            print_error(error)
-        raise typer.Exit(error.exit_code) from None
+            print_error(failed)
+        raise typer.Exit(failed.exit_code)
     if as_json:
         sys.stdout.write(envelope(command, out.data, warnings=out.warnings) + "\n")
     if out.exit_code is not ExitCode.OK:
@@ -113,8 +123,13 @@ def verb(command: str, as_json: bool) -> Iterator[Output]:
 
 def print_error(error: OverdeckError) -> None:
     """The three parts of an error, on stderr."""
-    sys.stderr.write(f"error: {error.message}\n")
-    sys.stderr.write(f"  next: {error.hint}\n")
+    _narrate(f"error: {error.message}\n  next: {error.hint}")
+
+
+def _narrate(text: str) -> None:
+    """Lines on stderr, behind what stdout was given before: piped into one file, they keep their order."""
+    sys.stdout.flush()
+    sys.stderr.write(text + "\n")
 
 
 def run(app: typer.Typer, program: str, *, family: str = "") -> None:
@@ -132,8 +147,8 @@ def run(app: typer.Typer, program: str, *, family: str = "") -> None:
         if code == ExitCode.INTERRUPTED:
             error = _interrupted(program)
     except BrokenPipeError:
-        # The reader left (`| head`): not our error; keep the interpreter from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader left (`| head`): not our error.
+        _give_up_stdout()
     except typer.Abort:
         error = _interrupted(program)
     except OverdeckError as raised:
@@ -147,20 +162,41 @@ def run(app: typer.Typer, program: str, *, family: str = "") -> None:
         message = raised.format_message() or "a verb is missing"
         error = OverdeckError(message, code="usage", exit_code=ExitCode.USAGE, hint=f"{' '.join(words)} --help")
     except Exception as crash:
-        traceback.print_exc()
-        error = OverdeckError(
-            f"{program} failed inside: {type(crash).__name__}: {crash}",
-            code="internal",
-            exit_code=ExitCode.INTERNAL,
-            hint="this is a bug in Overdeck: please report it with the lines above",
-        )
+        error = _mendable(crash) if isinstance(crash, OSError) else None
+        if error is None:
+            traceback.print_exc()
+            error = OverdeckError(
+                f"{program} failed inside: {type(crash).__name__}: {crash}",
+                code="internal",
+                exit_code=ExitCode.INTERNAL,
+                hint="this is a bug in Overdeck: please report it with the lines above",
+            )
     if error is not None:
         code = error.exit_code
-        if "--json" in sys.argv:
+        if "--json" in sys.argv and error.code != NO_OUTPUT:
             sys.stdout.write(envelope(command, None, error=error) + "\n")
         else:
             print_error(error)
     raise SystemExit(int(code))
+
+
+def _mendable(error: OSError) -> OverdeckError | None:
+    """The error for an output that takes nothing more, or for a path that may not be used; None for any other."""
+    try:
+        sys.stdout.flush()
+    except OSError as full:
+        _give_up_stdout()
+        return usage(
+            f"standard output cannot be written: {full.strerror}",
+            code=NO_OUTPUT,
+            hint="run it again with its output to a place that has room",
+        )
+    return unusable(error)
+
+
+def _give_up_stdout() -> None:
+    """What is still in the buffer goes nowhere, or the interpreter would complain of it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _interrupted(program: str) -> OverdeckError:

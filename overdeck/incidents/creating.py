@@ -28,7 +28,7 @@ def create(root: Path) -> Created:
     """Write what is missing of a registry in ``root``; what is there stays as it is.
 
     ``registry.toml`` makes a folder a registry and is written last, so a run that was cut short leaves none.
-    Raises OverdeckError (internal) where a file cannot be written.
+    Raises OverdeckError (usage) where a file cannot be written.
     """
     try:
         wanted = _wanted(root, shipped("incidents"))
@@ -50,7 +50,7 @@ def create(root: Path) -> Created:
             raise OverdeckError(
                 f"{path} cannot be written: {error.strerror}",
                 code="not-written",
-                exit_code=ExitCode.INTERNAL,
+                exit_code=ExitCode.USAGE,
                 hint=f"check space and permissions (df {root}; ls -ld {root}), then run init again",
             ) from None
         written.append(path)

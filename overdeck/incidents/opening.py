@@ -50,7 +50,7 @@ def open_incident(
     """Record ``sighting`` at the time ``at`` (a timestamp).
 
     One incident is open per (class, fingerprint): a second sighting is counted on it. Raises OverdeckError for an
-    unknown class (3), unfit text (2), a busy (75) or unwritable (70) log.
+    unknown class (3), unfit text or a log that cannot be written (2), a busy log (75).
     """
     kind = taxonomy.load(registry.taxonomy).find(sighting.class_name)
     title = accept("--title", sighting.title, TITLE_LIMIT)

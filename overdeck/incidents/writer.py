@@ -117,6 +117,6 @@ def _not_written(path: Path, why: str | None) -> OverdeckError:
     return OverdeckError(
         f"nothing was recorded: {path} cannot be written: {why}",
         code="log-not-written",
-        exit_code=ExitCode.INTERNAL,
+        exit_code=ExitCode.USAGE,
         hint=f"check space and permissions (df {path.parent}; ls -ld {path.parent}), then run the command again",
     )

@@ -4,6 +4,7 @@ Crash-safe and idempotent: a chunk's rows and its file's new offset commit toget
 loses nothing and takes nothing in twice.
 """
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -58,7 +59,8 @@ def ingest(
 ) -> Tick:
     """Take in what is new, or with ``rebuild`` everything again into a new file that then replaces the old.
 
-    Raises OverdeckError: busy where another ingest is at work, internal where DuckDB or the disk fails.
+    Raises OverdeckError: busy where another ingest is at work, usage where the state directory cannot be written,
+    internal where DuckDB fails.
     """
     import duckdb
 
@@ -72,6 +74,8 @@ def ingest(
                 database.unlink(missing_ok=True)
             return _tick(places, database, moment, started, progress or _silent)
     except duckdb.Error as error:
+        if not os.access(places.state, os.W_OK | os.X_OK):
+            raise _not_writable(places, "permission denied") from error
         raise OverdeckError(
             f"DuckDB failed on {database}: {error}",
             code="database-failed",
@@ -79,12 +83,17 @@ def ingest(
             hint="overdeck fires --rebuild",
         ) from error
     except OSError as error:
-        raise OverdeckError(
-            f"the telemetry in {places.state} could not be written: {error}",
-            code="state-not-writable",
-            exit_code=ExitCode.INTERNAL,
-            hint=f"df -h {places.state}; ls -ld {places.state}",
-        ) from error
+        at = error.filename if isinstance(error.filename, str) else places.state
+        raise _not_writable(places, f"{at}: {error.strerror}") from error
+
+
+def _not_writable(places: Places, why: str) -> OverdeckError:
+    return OverdeckError(
+        f"the telemetry in {places.state} cannot be written: {why}",
+        code="state-not-writable",
+        exit_code=ExitCode.USAGE,
+        hint=f"df -h {places.state}; ls -ld {places.state}",
+    )
 
 
 def _tick(places: Places, database: Path, moment: datetime, started: float, progress: Progress) -> Tick:

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 
-from overdeck.errors import ExitCode, OverdeckError
+from overdeck.errors import ExitCode, OverdeckError, unusable
 from overdeck.files import write_atomically
 from overdeck.paths import Places
 
@@ -28,11 +28,13 @@ def kept(places: Places) -> dict[str, Kept]:
         return {id: Kept(str(entry["because"]), str(entry["date"])) for id, entry in table.items()}
     except FileNotFoundError:
         return {}
-    except (ValueError, TypeError, KeyError, AttributeError, OSError) as error:
+    except OSError as error:
+        raise unusable(error) or error from None
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise OverdeckError(
             f"{path} cannot be read: {error}",
             code="bad-keep-list",
-            exit_code=ExitCode.INTERNAL,
+            exit_code=ExitCode.USAGE,
             hint=f'mend {path}: {{"ID": {{"because": "…", "date": "YYYY-MM-DD"}}}}',
         ) from None
 

@@ -178,7 +178,7 @@ def _raise_unless_broken(error: Exception, database: Path) -> None:
         raise OverdeckError(
             f"{database} may not be read and written by you",
             code="database-not-ours",
-            exit_code=ExitCode.INTERNAL,
+            exit_code=ExitCode.USAGE,
             hint=f"ls -l {database}",
         ) from None
 

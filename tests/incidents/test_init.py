@@ -63,7 +63,7 @@ def test_a_run_that_was_cut_short_left_no_registry_and_can_be_repeated(tmp_path:
     (root / "log").write_text("a file where a folder belongs")
     with pytest.raises(OverdeckError) as raised:
         creating.create(root)
-    assert raised.value.exit_code is ExitCode.INTERNAL
+    assert raised.value.exit_code is ExitCode.USAGE
     assert not (root / "registry.toml").exists()
     (root / "log").unlink()
     assert root / "registry.toml" in creating.create(root).written

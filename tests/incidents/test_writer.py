@@ -180,7 +180,7 @@ def test_a_write_cut_short_is_taken_back(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 50, len(before) + 50))
         _append(tmp_path, _line(2, size=500))
 
-    assert _in_child(beyond_the_limit) == ExitCode.INTERNAL
+    assert _in_child(beyond_the_limit) == ExitCode.USAGE
     assert path.read_bytes() == before
 
 
@@ -190,7 +190,7 @@ def test_on_a_full_disk_nothing_half_written_is_believed(tmpfs: Path) -> None:
         while True:
             _append(tmpfs, _line(accepted + 1, size=3_000))
             accepted += 1
-    assert raised.value.exit_code is ExitCode.INTERNAL
+    assert raised.value.exit_code is ExitCode.USAGE
     history = log.read(tmpfs)
     assert [event.lamport for event in history.events] == list(range(1, accepted + 1))
     assert history.damages == ()
@@ -200,7 +200,7 @@ def test_a_read_only_log_is_a_clear_error(tmpfs: Path) -> None:
     subprocess.run(["mount", "-o", "remount,ro", str(tmpfs)], check=True)
     with pytest.raises(OverdeckError, match="Read-only file system") as raised:
         _append(tmpfs, _line())
-    assert raised.value.exit_code is ExitCode.INTERNAL
+    assert raised.value.exit_code is ExitCode.USAGE
     assert str(tmpfs) in raised.value.hint
 
 

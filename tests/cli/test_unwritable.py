@@ -1,0 +1,80 @@
+"""A home that cannot be written, and an output that takes nothing: said in words, with exit code 2."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from homes import Home
+
+from overdeck.process import argv_of
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+@pytest.fixture
+def blocked(home: Home) -> Home:
+    """The state directory cannot be made, not even by root: a file is in its way."""
+    (home.root / ".local").write_text("")
+    return home
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [("install",), ("fires",), ("ingest",), ("fires", "keep", "git-decision", "--because", "it is needed")],
+    ids=lambda argv: " ".join(argv[:2]),
+)
+def test_a_state_directory_that_cannot_be_made_is_named_with_the_reason(
+    blocked: Home, argv: tuple[str, ...]
+) -> None:
+    ran = blocked.run("overdeck", *argv)
+
+    assert ran.code == 2, ran.err
+    assert str(blocked.root / ".local") in ran.err and "Not a directory" in ran.err
+    assert "next:" in ran.err and "Traceback" not in ran.err and "bug" not in ran.err
+
+
+def test_the_same_error_is_the_envelope_under_json(blocked: Home) -> None:
+    ran = blocked.run("overdeck", "fires", "keep", "git-decision", "--because", "x", "--json")
+
+    ran.check_refused(2, "unusable-path", "Not a directory")
+    assert ran.document["schema"] == "overdeck.fires.keep/1"
+
+
+def test_a_full_output_is_said_in_words(home: Home) -> None:
+    for argv in (
+        ["overdeck", "hooks", "list"],
+        ["overdeck", "hooks", "list", "--json"],
+        ["od-incidents", "--help"],
+    ):
+        with Path("/dev/full").open("wb") as full:
+            done = subprocess.run(
+                [*argv_of(argv[0]), *argv[1:]],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                env=home.environment(),
+                cwd=home.root,
+                check=False,
+            )
+
+        assert done.returncode == 2
+        assert "error: standard output cannot be written: No space left on device" in done.stderr
+        assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+
+
+def test_narration_stands_where_it_was_said_when_both_streams_go_into_one_pipe(home: Home) -> None:
+    done = subprocess.run(
+        [*argv_of("overdeck"), "install"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=home.environment(),
+        cwd=home.root,
+        check=True,
+    )
+    lines = done.stdout.splitlines()
+
+    assert lines[-1] == "next: overdeck doctor" and lines[-2].startswith("installed ")
