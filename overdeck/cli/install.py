@@ -1,5 +1,6 @@
 """``overdeck install``: our entries into the client's settings."""
 
+from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -45,6 +46,7 @@ def install(
         for warning in change.warnings:
             out.warn(warning)
         report(change, out)
+        _say_guards(change, out)
         done = sum(word != "unchanged" for word in change.changes.values())
         if not change.changed:
             out.line(f"already installed: {len(change.changes)} events in {change.file}")
@@ -53,6 +55,15 @@ def install(
         else:
             out.line(f"installed {done} events in {change.file}")
             out.note("next: overdeck doctor")
+
+
+def _say_guards(change: "Change", out: Output) -> None:
+    guards = change.guards
+    many = "module" if len(guards.on) == 1 else "modules"
+    out.line(f"{len(guards.on)} {many} in force: {', '.join(guards.on)}")
+    for word, names in (("new", guards.added), ("not any more", guards.dropped)):
+        if names and names != guards.on:
+            out.line(f"  {word}: {', '.join(names)}")
 
 
 def known_client(client: str) -> str:
@@ -75,6 +86,7 @@ def report(change: "Change", out: Output) -> None:
         "dry_run": change.dry_run,
         "events": dict(change.changes),
         "backup": None if change.backup is None else str(change.backup),
+        "modules": asdict(change.guards),
         "plans": [str(plan) for plan in change.plans],
         "diff": diff,
     }

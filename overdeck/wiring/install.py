@@ -3,14 +3,17 @@
 import difflib
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from overdeck.authoring.fleet import front_argv, load_fleet, matchers, write_plans
-from overdeck.dispatch.manifest import Recipe
+from overdeck.authoring.fleet import front_argv, front_command, load_fleet, matchers, write_plans
+from overdeck.dispatch.manifest import Fleet, Recipe
 from overdeck.dispatch.payload import TOTAL_S as STDIN_TOTAL_S
+from overdeck.dispatch.plan import PlanError, parse, read_plan
 from overdeck.errors import ExitCode, OverdeckError, usage
 from overdeck.files import back_up, busy, locked, write_atomically
 from overdeck.paths import Places
@@ -29,6 +32,16 @@ ATTEMPTS = 5
 """How often to begin again when somebody else writes the file in between."""
 
 _BOM = "\ufeff"
+_TEMPORARY = tuple(dict.fromkeys((tempfile.gettempdir(), "/tmp", "/var/tmp", "/dev/shm")))
+
+
+@dataclass(frozen=True)
+class Guards:
+    """The modules that an install puts in force: all of them, and against the plans before it the new and the gone."""
+
+    on: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -43,6 +56,7 @@ class Change:
     backup: Path | None = None
     plans: tuple[Path, ...] = ()
     warnings: tuple[str, ...] = field(default=())
+    guards: Guards = Guards()
 
     @property
     def changed(self) -> bool:
@@ -78,11 +92,13 @@ def install(places: Places, recipe: Recipe, *, events: Sequence[str] = (), dry_r
     """One entry for each event that a module is switched on for, or for each of ``events``.
 
     Idempotent. Raises OverdeckError where the file could not be changed without doubt: not JSON, a file the
-    client would drop, read-only, or somebody else writing to it all the time.
+    client would drop, read-only, or somebody else writing to it all the time; then nothing new stays behind.
     """
-    wanted = wanted_groups(recipe, _chosen(recipe, events))
+    fleet = load_fleet(recipe)
+    wanted = wanted_groups(recipe, _chosen(fleet, events))
+    guards = _guards(recipe, fleet)
 
-    def attempt(file: Path, before: bytes | None) -> Change:
+    def attempt(file: Path, before: bytes | None, dry_run: bool) -> Change:
         text, bom = _text(file, before)
         known = read_receipt(places, recipe.client, file)
         try:
@@ -90,18 +106,31 @@ def install(places: Places, recipe: Recipe, *, events: Sequence[str] = (), dry_r
             edit = put(text, wanted, drop_others=not events, owned=owned(known))
         except Refused as reason:
             raise _refused(file, str(reason)) from None
-        change = Change(file, before, _bytes(edit, bom), edit.changes, dry_run, warnings=_warnings(file, before))
+        warnings = (*_warnings(file, before), *_short_lived(recipe))
+        change = Change(file, before, _bytes(edit, bom), edit.changes, dry_run, warnings=warnings, guards=guards)
+        _check_writable(change, places)
         if dry_run:
             return change
-        plans = tuple(write_plans(recipe))
+        plans_before = Path(recipe.plans).exists()
+        try:
+            change = _write(change, places, tuple(write_plans(recipe)))
+        except BaseException:
+            if not plans_before:
+                shutil.rmtree(recipe.plans, ignore_errors=True)
+            raise
         earlier = known if installed_before and known else Receipt(file, before is None, entries.Created())
         if change.changed:
+            # last: doctor takes a receipt for the word that the entries were there
             write_receipt(
                 places, recipe.client, Receipt(file, earlier.created_file, earlier.created | edit.created)
             )
-        return _write(change, places, plans)
+        return change
 
-    return _with_file(places, attempt, lock=not dry_run)
+    # What can be refused is refused before anything is made, the lock and the state directory included.
+    shown = _with_file(places, lambda file, before: attempt(file, before, True), lock=False)
+    if dry_run:
+        return shown
+    return _with_file(places, lambda file, before: attempt(file, before, False), lock=True)
 
 
 def uninstall(places: Places, *, client: str = "claude", dry_run: bool = False) -> Change:
@@ -121,6 +150,7 @@ def uninstall(places: Places, *, client: str = "claude", dry_run: bool = False) 
         emptied = edit.changes and edit.text.strip() == "{}"
         after = None if emptied and known is not None and known.created_file else _bytes(edit, bom)
         change = Change(file, before, after, edit.changes, dry_run)
+        _check_writable(change, places)
         if dry_run:
             return change
         change = _write(change, places, ())
@@ -161,16 +191,7 @@ def _write(change: Change, places: Places, plans: tuple[Path, ...]) -> Change:
     """Back up, then replace the file if it still holds what was read; raises _WrittenMeanwhile where it does not."""
     if not change.changed:
         return replace(change, plans=plans)
-    mode = 0o600
-    if change.before is not None:
-        mode = change.file.stat().st_mode & 0o777
-        if not mode & 0o222:
-            raise OverdeckError(
-                f"{change.file} is read-only",
-                code="read-only",
-                exit_code=ExitCode.USAGE,
-                hint=f"chmod u+w {change.file}, if it is yours to change",
-            )
+    mode = 0o600 if change.before is None else change.file.stat().st_mode & 0o777
     backup = None if change.before is None else back_up(change.file, places.backups)
 
     def unchanged() -> None:
@@ -185,8 +206,69 @@ def _write(change: Change, places: Places, plans: tuple[Path, ...]) -> Change:
     return replace(change, backup=backup, plans=plans)
 
 
-def _chosen(recipe: Recipe, events: Sequence[str]) -> dict[str, str]:
-    fleet = load_fleet(recipe)
+def _check_writable(change: Change, places: Places) -> None:
+    """Raise OverdeckError where the file or the state directory could not be written, before anything is."""
+    if change.changed and change.before is not None:
+        mode = change.file.stat().st_mode
+        if not mode & 0o222:
+            raise OverdeckError(
+                f"{change.file} is read-only",
+                code="read-only",
+                exit_code=ExitCode.USAGE,
+                hint=f"chmod u+w {change.file}, if it is yours to change",
+            )
+    folders = [places.state, *([change.file.resolve().parent] if change.changed else [])]
+    for folder in folders:
+        there = next(path for path in (folder, *folder.parents) if path.exists())
+        if not there.is_dir():
+            why = "Not a directory"
+        elif not os.access(there, os.W_OK | os.X_OK):
+            why = "you may not write there, or its file system is read-only"
+        else:
+            continue
+        raise OverdeckError(
+            f"{there} cannot be written: {why}; nothing was changed",
+            code="not-written",
+            exit_code=ExitCode.USAGE,
+            hint=f"ls -ld {there}",
+        )
+
+
+def _guards(recipe: Recipe, fleet: Fleet) -> Guards:
+    """What is on now, against the plans that are in force."""
+    before = {id for path in sorted(Path(recipe.plans).glob("*.plan")) for id in _planned(path)}
+    on = tuple(module.id for module in fleet.enabled)
+    return Guards(on, tuple(id for id in on if id not in before), tuple(sorted(before.difference(on))))
+
+
+def _planned(path: Path) -> list[str]:
+    try:
+        return [module.id for module in parse(read_plan(str(path))).modules]
+    except PlanError:
+        return []
+
+
+def _short_lived(recipe: Recipe) -> Iterator[str]:
+    """A warning where what the entries start stands in a folder that people delete without a second thought."""
+    program = front_command(recipe)[0]
+    for path in (Path(program), Path(recipe.entry)) if program != recipe.python else (Path(recipe.entry),):
+        # a package manager that is itself a git clone (pyenv) is no project of anybody's
+        checkout = next(
+            (up for up in path.parents if (up / ".git").exists() and (up / "pyproject.toml").exists()), ""
+        )
+        if any(path.is_relative_to(folder) for folder in _TEMPORARY):
+            kind = "a temporary folder"
+        elif checkout and any((up / "pyvenv.cfg").is_file() for up in path.parents):
+            kind = f"a virtual environment inside the source checkout {checkout}"
+        elif checkout:
+            kind = f"the source checkout {checkout}"
+        else:
+            continue
+        yield f"the entries start {path}, in {kind}: if you delete it, every gate is gone in silence"
+        return
+
+
+def _chosen(fleet: Fleet, events: Sequence[str]) -> dict[str, str]:
     union = matchers(fleet)
     unknown = [event for event in events if event not in union]
     if unknown:

@@ -49,7 +49,7 @@ def parse(text: str, path: Path, plugin: str) -> tuple[dict[str, Any], list[Hand
 def _document(text: str) -> tuple[Any, list[Problem]]:
     """The parsed text, leniently where strict JSON fails, and what made it fail."""
     if not text.strip():
-        return {}, []
+        return {}, [Problem("it is not JSON: the file is empty", "", "write {} into it, or remove it", 1)]
     try:
         return json.loads(text, parse_constant=_no_constant), []
     except (ValueError, RecursionError):

@@ -76,10 +76,10 @@ def test_what_the_client_tolerates_is_no_problem(settings, text):
     assert len(read.all_handlers) == 1
 
 
-def test_an_empty_file_holds_nothing_and_is_no_problem(settings):
+def test_an_empty_file_holds_nothing_and_is_not_json(settings):
     read = settings(" \n")
 
-    assert (read.all_handlers, read.problems) == ((), ())
+    assert (read.all_handlers, [problem.line for problem in read.problems]) == ((), [1])
 
 
 def test_a_number_too_long_for_an_int_does_not_stop_the_reader(settings):
