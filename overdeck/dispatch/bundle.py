@@ -21,19 +21,9 @@ if TYPE_CHECKING:
     from types import CodeType
 
 _LOADER = """
-import sys, posix, marshal
-from _frozen_importlib import ModuleSpec
-class Finder:
-    @staticmethod
-    def find_spec(name, path=None, target=None):
-        if name in CODES:
-            return ModuleSpec(name, Finder, origin=ROOT, is_package=name in ("overdeck", "overdeck.dispatch"))
-    @staticmethod
-    def create_module(spec):
-        return None
-    @staticmethod
-    def exec_module(module):
-        exec(marshal.loads(CODES[module.__name__]), module.__dict__)
+import gc, sys, posix
+gc.disable()
+ROOT, SOURCES, NOW = "constants"
 def fresh():
     try:
         for path, stamped in SOURCES:
@@ -44,35 +34,45 @@ def fresh():
         return False
     return True
 if fresh():
-    sys.meta_path.insert(0, Finder)
+    for name, code in NOW:
+        module = sys.modules[name] = type(sys)(name)
+        if name in ("overdeck", "overdeck.dispatch"):
+            module.__path__ = [ROOT + "/" + name.replace(".", "/")]
+        parent, _, last = name.rpartition(".")
+        module.__package__ = name if hasattr(module, "__path__") else parent
+        if parent:
+            setattr(sys.modules[parent], last, module)
+        exec(code, module.__dict__)
 sys.path.append(ROOT)
 from overdeck.dispatch import front
 front.main(sys.argv)
 """
 
-MODULES = (
-    "bundle", "clients", "front", "jsontext", "merge", "module", "payload", "plan", "record", "runner", "shell",
-)  # fmt: skip
-"""What a call needs; making a plan (manifest) is found the usual way."""
+NOW = ("jsontext", "clients", "plan", "module", "record", "bundle", "runner", "merge", "payload", "front")
+"""What every call needs, each before those that import it; the rest (shell, manifest) is found the usual way."""
 
 
 def build(entry: str, folder: str) -> str:
     """Write the bundle of the dispatcher around ``entry`` into ``folder``; returns its path. Raises OSError."""
-    package = entry.rpartition("/dispatch/")[0]
-    files = {"overdeck": f"{package}/__init__.py", "overdeck.dispatch": f"{package}/dispatch/__init__.py"}
-    files |= {f"overdeck.dispatch.{name}": f"{package}/dispatch/{name}.py" for name in MODULES}
-    sources = [(path, stamp(path)) for path in files.values()]
+    root = entry.rpartition("/overdeck/dispatch/")[0]
+    package = f"{root}/overdeck/dispatch"
+    files = {"overdeck": f"{root}/overdeck/__init__.py", "overdeck.dispatch": f"{package}/__init__.py"}
+    files |= {f"overdeck.dispatch.{name}": f"{package}/{name}.py" for name in NOW}
+    sources = tuple((path, stamp(path)) for path in files.values())
     key = binascii.crc32(repr((sources, MAGIC_NUMBER, _LOADER)).encode("utf-8", "replace"))
     path = f"{folder}/bundle-{key:08x}.pyc"
     if stamp(path)[2]:
         return path
-    codes = {name: marshal.dumps(compile(_read(file), file, "exec", optimize=0)) for name, file in files.items()}
+    # Docstrings are left out: a quarter of what would have to be read at every start.
+    codes = {name: compile(_read(file), file, "exec", optimize=2) for name, file in files.items()}
     # Every one of them imports from it: kept too, or it would be looked for on disk.
-    codes["__future__"] = marshal.dumps(compile(_read(__future__.__file__), __future__.__file__, "exec"))
-    text = f"ROOT = {package.rpartition('/')[0]!r}\nSOURCES = {sources!r}\nCODES = {codes!r}\n{_LOADER}"
+    future = compile(_read(__future__.__file__), __future__.__file__, "exec", optimize=2)
+    constants = (root, sources, (("__future__", future), *codes.items()))
+    loader = compile(_LOADER, path, "exec")
+    loader = loader.replace(co_consts=tuple(constants if c == "constants" else c for c in loader.co_consts))
     from overdeck.dispatch.manifest import replace
 
-    replace(path, MAGIC_NUMBER + bytes(12) + marshal.dumps(compile(text, path, "exec")))
+    replace(path, MAGIC_NUMBER + bytes(12) + marshal.dumps(loader))
     return path
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from overdeck.dispatch import manifest
     from overdeck.dispatch.payload import Payload
     from overdeck.dispatch.runner import Outcome
 
@@ -408,72 +407,10 @@ def _load_plan(plans: str, event: str, checked: str) -> tuple[Plan | None, str]:
             plan, problem = None, f"{path} is the plan of another event"
     except PlanError as error:
         problem = f"the plan {path} cannot be used: {error}"
-    if plan is not None:
-        if plan.crc == checked or not plan.stale():
-            return plan, ""
-        if _failed_before(plans, event):
-            return plan, ""
-    return _rebuild(plans, event, plan, problem)
-
-
-def _rebuild(plans: str, event: str, last: Plan | None, problem: str) -> tuple[Plan | None, str]:
-    """Make the plan again from its recipe; one call writes it, the others use theirs without writing."""
-    import fcntl
-
-    from overdeck.dispatch import manifest
-
-    try:
-        recipe = manifest.Recipe.load(plans)
-    except PlanError as error:
-        return (last, f"the last good plan stays in force: {error}") if last else (None, f"{problem}; {error}")
-    try:
-        fleet = manifest.load(recipe)
-        plan = manifest.compile_plan(recipe, fleet, event)
-        plan.crc = parse(plan.encode()).crc  # write_plan gives it another, with the bundle in it
-        trouble = "; ".join(str(one) for one in fleet.problems)
-    except (PlanError, manifest.ManifestError) as error:
-        plan, trouble = None, str(error)
-    if trouble and last is not None:
-        _remember_failure(recipe, event)
-        return last, f"the last good plan stays in force: {trouble}"
-    if plan is None:
-        return None, f"{problem or 'there is no plan'}; {trouble}"
-    if trouble:
-        return plan, f"modules left out of the plan: {trouble}"
-    if event not in clients.CLAUDE_EVENTS:
-        return plan, ""  # nothing can be registered for it: counted, and not worth a file
-    try:
-        lock = posix.open(f"{plans}/.lock", posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            manifest.write_plan(recipe, plan)
-        finally:
-            posix.close(lock)
-    except BlockingIOError:
+    if plan is not None and (plan.crc == checked or not plan.stale()):
         return plan, ""
-    except OSError as error:
-        return plan, f"the plan could not be written: {error.strerror}"
-    return plan, ""
+    from overdeck.dispatch import rebuild
 
-
-def _failed_before(plans: str, event: str) -> bool:
-    """Whether a rebuild from these very sources has failed already: then it is not tried at every call."""
-    try:
-        failed = read_plan(f"{plans}/{event}.failed")
-    except PlanError:
-        return False
-    from overdeck.dispatch import manifest
-
-    try:
-        return failed == manifest.fingerprint(manifest.Recipe.load(plans)).encode()
-    except PlanError:
-        return False
-
-
-def _remember_failure(recipe: manifest.Recipe, event: str) -> None:
-    from overdeck.dispatch import manifest
-
-    try:
-        manifest.replace(f"{recipe.plans}/{event}.failed", manifest.fingerprint(recipe).encode())
-    except OSError:
-        return
+    if plan is not None and rebuild.failed_before(plans, event):
+        return plan, ""
+    return rebuild.rebuild(plans, event, plan, problem)

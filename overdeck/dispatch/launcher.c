@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -1357,44 +1358,55 @@ static const char *as_string(Text text, char *room, size_t size)
     return room;
 }
 
-/* Become Python, or fail. With pipes its answer and its word about itself go there; else to the client itself. */
-static void exec_python(int file, int out, int word_of, int observed, int cut)
+/* The command that runs the reference front; 0 when a path is too long. */
+static int python_command(char **argv, int piped, int observed, int cut)
 {
-    char python[4096], entry[4096], event_name[64], marker[32] = "--front=";
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (!as_string(plan.python, python, sizeof python) || !as_string(!plan.stale && plan.bundle.len ? plan.bundle : plan.entry, entry, sizeof entry) ||
-        !as_string(event, event_name, sizeof event_name) || dup2(file, 0) < 0)
-        return;
+    static char python[4096], entry[4096], event_name[64], marker[32] = "--front=";
+    if (!as_string(plan.python, python, sizeof python) || !as_string(event, event_name, sizeof event_name) ||
+        !as_string(!plan.stale && plan.bundle.len ? plan.bundle : plan.entry, entry, sizeof entry))
+        return 0;
     as_string(plan.crc.len && !plan.stale ? plan.crc : T("-"), marker + 8, sizeof marker - 8);
-    char *argv[12] = {python, "-I", "-S", entry, event_name, "--plan", plan_folder};
-    int n = 7;
+    char *fixed[] = {python, "-I", "-S", entry, event_name, "--plan", plan_folder};
+    int n = sizeof fixed / sizeof *fixed;
+    memcpy(argv, fixed, sizeof fixed);
     if (cut)
         argv[n++] = "--cut";
     if (observed)
         argv[n++] = "--observed";
-    if (out >= 0) {
-        if (dup2(out, 1) < 0 || dup2(null, 2) < 0 || dup2(word_of, 3) < 0)
-            return;
+    if (piped)
         argv[n++] = marker;
-    }
-    signal(SIGTERM, SIG_DFL);
-    execve(python, argv, harmless_environment());
+    argv[n] = NULL;
+    return 1;
 }
 
 /* Start the reference front on the payload. Where no process can be made, become it: better than no gate at all. */
 static pid_t start_python(int observed, int cut, int *answer, int *control)
 {
-    int file = payload_file(), out[2] = {-1, -1}, word_of[2] = {-1, -1};
+    char *argv[12];
+    int file = payload_file(), null = high(open("/dev/null", O_RDWR)), out[2] = {-1, -1}, word_of[2] = {-1, -1};
+    pid_t pid = -1;
+    posix_spawn_file_actions_t moves;
+    posix_spawnattr_t attributes;
+    sigset_t reset;
+    sigemptyset(&reset), sigaddset(&reset, SIGTERM);
     if (file < 0)
         return -1;
-    pid_t pid = high_pipe(out) && high_pipe(word_of) ? fork() : -1;
-    if (pid < 0)
-        exec_python(file, -1, -1, observed, cut);
-    else if (!pid) {
-        exec_python(file, out[1], word_of[1], observed, cut);
-        _exit(127);
+    if (null >= 0 && high_pipe(out) && high_pipe(word_of) && python_command(argv, 1, observed, cut) &&
+        !posix_spawn_file_actions_init(&moves) && !posix_spawnattr_init(&attributes)) {
+        posix_spawn_file_actions_adddup2(&moves, file, 0), posix_spawn_file_actions_adddup2(&moves, out[1], 1);
+        posix_spawn_file_actions_adddup2(&moves, null, 2), posix_spawn_file_actions_adddup2(&moves, word_of[1], 3);
+        posix_spawnattr_setsigdefault(&attributes, &reset), posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+        int failed = posix_spawn(&pid, argv[0], &moves, &attributes, argv, harmless_environment());
+        if (failed == ENOENT || failed == EACCES || failed == ENOEXEC)
+            return -1;                                  /* Python is not there: to become it would fail as well */
+        if (failed)
+            pid = -1;
     }
-    close(file), close(out[1]), close(word_of[1]);
+    if (pid < 0 && python_command(argv, 0, observed, cut) && dup2(file, 0) == 0) {
+        signal(SIGTERM, SIG_DFL);
+        execve(argv[0], argv, harmless_environment());
+    }
+    close(file), close(null), close(out[1]), close(word_of[1]);
     *answer = out[0], *control = word_of[0];
     return pid;
 }

@@ -108,6 +108,7 @@ def run(modules: list[Module], call_for: Callable[[Module], Call], end: float) -
     try:
         # Told to stop while modules are being started, we first have all of them on the list.
         _signal.pthread_sigmask(_signal.SIG_BLOCK, (_signal.SIGTERM,))
+        gc.disable()
         gc.freeze()  # a collection in a child would touch, and so copy, every page it shares with us
         _signal.signal(_signal.SIGTERM, _on_term)
         for m, outcome in zip(modules, outcomes, strict=True):
@@ -196,6 +197,7 @@ def _child(m: Module, call_for: Callable[[Module], Call], verdict: int, capture:
         posix.dup2(verdict, 3, False)
         verdict = 3
         posix.closerange(4, 4096)
+        gc.enable()
         if not m.background:
             sys.addaudithook(_become_subreaper)
         if m.memory_mb or m.cpu_s:
