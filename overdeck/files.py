@@ -44,6 +44,19 @@ def write_atomically(
     sync_folder(target.parent)
 
 
+def obstacle(folder: Path) -> str:
+    """Why no file can be made in ``folder``, itself made if need be: the path and the reason; empty where one can.
+
+    A file system that is read-only is one even to root.
+    """
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    if not there.is_dir():
+        return f"{there} cannot be written: Not a directory"
+    if not os.access(there, os.W_OK | os.X_OK):
+        return f"{there} cannot be written: it is not yours to write, or its file system is read-only"
+    return ""
+
+
 def sync_folder(folder: Path) -> None:
     """Have the names in ``folder`` on the disk: a file that was made or renamed survives a power cut only then."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

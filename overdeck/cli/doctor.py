@@ -17,7 +17,11 @@ def doctor(*, as_json: JsonOption = False) -> None:
         reports = run(CHECKS, Situation(places, recipe_for(places), os.environ))
         failed = sum(report.state == "fail" for report in reports)
         out.data = {"checks": [report._asdict() for report in reports], "failed": failed}
-        out.table(("check", "state", "seen"), [(report.name, report.state, report.seen) for report in reports])
+        out.table(
+            ("check", "state", "seen"),
+            [(report.name, report.state, report.seen) for report in reports],
+            below="seen",
+        )
         for report in reports:
             if report.next and report.state in ("fail", "warn"):
                 out.line(f"{report.name}: next: {report.next}")

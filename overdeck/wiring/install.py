@@ -15,7 +15,7 @@ from overdeck.dispatch.manifest import Fleet, Recipe
 from overdeck.dispatch.payload import TOTAL_S as STDIN_TOTAL_S
 from overdeck.dispatch.plan import PlanError, parse, read_plan
 from overdeck.errors import ExitCode, OverdeckError, usage
-from overdeck.files import back_up, busy, locked, write_atomically
+from overdeck.files import back_up, busy, locked, obstacle, write_atomically
 from overdeck.paths import Places
 from overdeck.wiring import entries
 from overdeck.wiring.entries import Edit, Group, Refused, group_for, put, take
@@ -219,19 +219,13 @@ def _check_writable(change: Change, places: Places) -> None:
             )
     folders = [places.state, *([change.file.resolve().parent] if change.changed else [])]
     for folder in folders:
-        there = next(path for path in (folder, *folder.parents) if path.exists())
-        if not there.is_dir():
-            why = "Not a directory"
-        elif not os.access(there, os.W_OK | os.X_OK):
-            why = "you may not write there, or its file system is read-only"
-        else:
-            continue
-        raise OverdeckError(
-            f"{there} cannot be written: {why}; nothing was changed",
-            code="not-written",
-            exit_code=ExitCode.USAGE,
-            hint=f"ls -ld {there}",
-        )
+        if why := obstacle(folder):
+            raise OverdeckError(
+                f"{why}; nothing was changed",
+                code="not-written",
+                exit_code=ExitCode.USAGE,
+                hint=f"ls -ld {folder}",
+            )
 
 
 def _guards(recipe: Recipe, fleet: Fleet) -> Guards:

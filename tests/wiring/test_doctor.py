@@ -226,3 +226,56 @@ def test_throttling_in_the_window_is_a_warning(places, recipe, tmp_path: Path):
     reports = run([check for check in CHECKS if check.name == "machine limits"], situation)
 
     assert reports[0].state == "warn" and "2 of 2 periods" in reports[0].seen
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "said"),
+    [
+        ("config.toml", 'packs = []\nx = ["a" "b"]\n', "line 2"),
+        ("modules/demo/module.toml", "id = 5\n", "modules/demo/module.toml"),
+    ],
+    ids=["config", "manifest"],
+)
+def test_what_cannot_be_read_is_named_and_the_last_good_plans_are_said_to_stay(installed, file, content, said):
+    (installed.root / ".config/overdeck" / file).write_text(content)
+    reports = checks(installed)
+    modules = reports["modules"]
+
+    assert modules["state"] == "fail" and said in modules["seen"]
+    assert "the last good plans stay in force" in modules["seen"] and "overdeck install refuses" in modules["seen"]
+    assert modules["next"] == f"mend {installed.root}/.config/overdeck/{file}"
+    assert "2 plans, the last good ones, stay in force" in reports["plans"]["seen"]
+    assert "not installed" not in reports["front"]["seen"] and "no module" not in reports["entries"]["seen"]
+    assert "overdeck install" not in {report["next"] for report in reports.values()}
+
+
+def test_drift_is_still_seen_while_a_config_cannot_be_read(installed):
+    (installed.root / ".config/overdeck/config.toml").write_text("packs = [")
+    edit(installed, r'"--plan"', '"--plans"')
+
+    report = checks(installed)["entries"]
+    assert report["state"] == "fail" and "something else" in report["seen"]
+
+
+def test_doctor_does_not_advise_an_install_that_would_refuse(installed):
+    edit(installed, r'"--plan"', '"--plans"')
+    installed.settings.chmod(0o444)
+    report = checks(installed)["entries"]
+
+    assert report["state"] == "fail" and report["next"].startswith("chmod u+w")
+    assert "until then overdeck install refuses" in report["next"]
+
+
+@pytest.mark.parametrize("key", ["async", "asyncRewake", "once", "if", "shell", "statusMessage"])
+def test_any_key_that_install_does_not_write_is_drift(installed, key):
+    edit(installed, r'"type": "command"', f'"type": "command", "{key}": "x"')
+    report = checks(installed)["entries"]
+
+    assert report["state"] == "fail" and key in report["seen"]
+
+
+def test_a_state_folder_that_cannot_be_made_fails(home):
+    (home.root / ".local").write_text("")
+    report = checks(home)["state folder"]
+
+    assert report["state"] == "fail" and "Not a directory" in report["seen"]

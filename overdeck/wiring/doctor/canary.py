@@ -8,6 +8,8 @@ def _canaries(situation: Situation) -> Result:
 
     fleet = situation.fleet
     gates = [module for module in fleet.enabled if module.cls == "gate"] if fleet is not None else []
+    if fleet is None:
+        return Result("skip", "which gates are on is not known: the config cannot be read")
     if not gates:
         return Result("skip", "no gate is on")
     failed, cases = [], 0

@@ -13,8 +13,12 @@ from overdeck.errors import OverdeckError
 from overdeck.machine import cgroup
 from overdeck.paths import Places
 from overdeck.wiring import entries
+from overdeck.wiring.install import install
 from overdeck.wiring.receipt import read_receipt
 from overdeck.wiring.sources import user_settings
+
+INSTALL = "overdeck install"
+"""The advice that ``run`` replaces where it would not help."""
 
 State = Literal["ok", "warn", "fail", "skip"]
 
@@ -57,10 +61,29 @@ class Situation:
     @cached_property
     def fleet(self) -> Fleet | None:
         """The modules; None where the config cannot be read, which is a check's own finding."""
+        return self._read[0]
+
+    @property
+    def unread(self) -> str:
+        """Which config or manifest cannot be read, and why; empty where all can. ``union`` is then not the whole."""
+        return self._read[1]
+
+    @cached_property
+    def _read(self) -> tuple[Fleet | None, str]:
         try:
-            return load_fleet(self.recipe)
-        except OverdeckError:
-            return None
+            fleet = load_fleet(self.recipe)
+        except OverdeckError as error:
+            return None, error.message
+        return fleet, "; ".join(f"a manifest cannot be read: {problem}" for problem in fleet.problems)
+
+    @cached_property
+    def refusal(self) -> OverdeckError | None:
+        """Why ``overdeck install`` would refuse now; None where it would not."""
+        try:
+            install(self.places, self.recipe, dry_run=True)
+        except OverdeckError as error:
+            return error
+        return None
 
     @property
     def union(self) -> dict[str, str]:
@@ -96,5 +119,8 @@ def run(checks: Iterable[Check], situation: Situation) -> list[Report]:
             result = Result(
                 "fail", f"the check itself broke: {type(error).__name__}: {error}", "report this as a bug"
             )
+        if result.next == INSTALL and situation.refusal is not None:
+            refusal = situation.refusal
+            result = result._replace(next=f"{refusal.hint} (until then {INSTALL} refuses: {refusal.message})")
         reports.append(Report(check.name, *result))
     return reports

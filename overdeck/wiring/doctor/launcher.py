@@ -6,13 +6,15 @@ import platform
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from statistics import median
 
 from overdeck.authoring.fleet import built_front, front_argv
 from overdeck.dispatch.manifest import Recipe
 from overdeck.dispatch.plan import PlanError, parse, read_plan, trusted
+from overdeck.files import obstacle
 from overdeck.process import Completed, run
-from overdeck.wiring.doctor.check import Check, Result, Situation
+from overdeck.wiring.doctor.check import INSTALL, Check, Result, Situation
 from overdeck.wiring.install import timeout_s
 from overdeck.wiring.payloads import payload_for
 
@@ -32,24 +34,25 @@ def _python(_: Situation) -> Result:
 
 def _state(situation: Situation) -> Result:
     folder = situation.places.state
+    if why := obstacle(folder):
+        return Result("fail", f"{why}: nothing is recorded", f"ls -ld {folder}")
     if not folder.exists():
-        return Result("skip", f"{folder} is not there yet: install makes it", "overdeck install")
+        return Result("skip", f"{folder} is not there yet: install makes it", INSTALL)
     distrust = trusted(str(folder))
     if distrust:
         return Result("fail", f"plans are not loaded from there: {distrust}", f"chmod 700 {folder}")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        return Result("fail", f"{folder} cannot be written: nothing is recorded", f"chmod u+rwx {folder}")
     return Result("ok", f"{folder} is yours alone and writable")
 
 
 def _modules(situation: Situation) -> Result:
     fleet = situation.fleet
-    if fleet is None:
-        return Result("fail", f"{situation.recipe.config} cannot be read", "overdeck hooks list")
+    if situation.unread:
+        until = "until it is mended "
+        until += "the last good plans stay in force and " if situation.installed else ""
+        mend = situation.recipe.config if fleet is None else fleet.problems[0].path
+        return Result("fail", f"{situation.unread}; {until}overdeck install refuses", f"mend {mend}")
+    assert fleet is not None
     seen = f"{len(fleet.enabled)} of {len(fleet.found)} modules on"
-    if fleet.problems:
-        listed = "; ".join(map(str, fleet.problems))
-        return Result("fail", f"{seen}; cannot be read: {listed}", "overdeck hooks list")
     if not fleet.enabled:
         return Result("warn", seen + ": nothing is guarded", "overdeck hooks list")
     return Result("ok", seen)
@@ -57,9 +60,10 @@ def _modules(situation: Situation) -> Result:
 
 def _plans(situation: Situation) -> Result:
     if not situation.installed:
-        return Result("skip", "not installed", "overdeck install")
+        return Result("skip", "not installed", INSTALL)
     broken, stale = [], []
-    for event in situation.union:
+    written = [path.stem for path in sorted(Path(situation.recipe.plans).glob("*.plan"))]
+    for event in written if situation.unread else situation.union:
         path = f"{situation.recipe.plans}/{event}.plan"
         try:
             changed = parse(read_plan(path)).stale()
@@ -69,11 +73,11 @@ def _plans(situation: Situation) -> Result:
         if changed:
             stale.append(f"{event} ({changed} changed)")
     if broken:
-        return Result("fail", "; ".join(broken), "overdeck install")
+        return Result("fail", "; ".join(broken), INSTALL)
+    if situation.unread:
+        return Result("warn", f"{len(written)} plans, the last good ones, stay in force; why: see modules")
     if stale:
-        return Result(
-            "warn", f"older than its sources: {', '.join(stale)}; the next call remakes it", "overdeck install"
-        )
+        return Result("warn", f"older than its sources: {', '.join(stale)}; the next call remakes it", INSTALL)
     return Result("ok", f"{len(situation.union)} plans, whole and fresh")
 
 
@@ -83,21 +87,19 @@ def _interpreter(situation: Situation) -> Result:
     code = f"import sys; sys.path.append({root!r}); import overdeck.dispatch.front"
     ran = run([recipe.python, "-I", "-S", "-c", code], env={}, cwd="/", deadline_s=10)
     if not isinstance(ran, Completed):
-        return Result("fail", f"{recipe.python} {ran.why}", "overdeck install")
+        return Result("fail", f"{recipe.python} {ran.why}", INSTALL)
     if ran.code:
         last = (ran.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit {ran.code}"])[-1]
-        return Result(
-            "fail", f"{recipe.python} cannot import the dispatcher from {root}: {last}", "overdeck install"
-        )
+        return Result("fail", f"{recipe.python} cannot import the dispatcher from {root}: {last}", INSTALL)
     return Result("ok", f"{recipe.python} imports the dispatcher")
 
 
 def _front(situation: Situation) -> Result:
-    if not situation.installed or not situation.union:
-        return Result("skip", "not installed", "overdeck install")
+    if not situation.installed:
+        return Result("skip", "not installed", INSTALL)
     entry = min(situation.entries, key=lambda entry: entry.event != "PreToolUse", default=None)
     if entry is None:
-        return Result("fail", "the entries that install wrote are gone from the settings", "overdeck install")
+        return Result("fail", "the entries that install wrote are gone from the settings", INSTALL)
     event = entry.event
     call = payload_for(event, "Bash", cwd="/", transcript=os.devnull) | {"session_id": SESSION}
     argv = [str(word) for word in entry.argv]
@@ -105,7 +107,7 @@ def _front(situation: Situation) -> Result:
     ran = run(argv, env={}, cwd="/", stdin=json.dumps(call).encode(), deadline_s=limit)
     again = f"overdeck hooks errors; {event} with a call that runs `echo hi` was tried"
     if not isinstance(ran, Completed):
-        return Result("fail", f"the front {ran.why}", "overdeck install")
+        return Result("fail", f"the front {ran.why}", INSTALL)
     said = ran.stdout.decode("utf-8", "replace").strip()
     if ran.code:
         return Result("fail", f"the front exits {ran.code}, which must be 0: {ran.stderr[:200]!r}", again)

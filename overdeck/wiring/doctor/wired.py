@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from overdeck.errors import OverdeckError
-from overdeck.wiring.doctor.check import Check, Result, Situation
+from overdeck.wiring.doctor.check import INSTALL, Check, Result, Situation
 from overdeck.wiring.entries import Entry, Group
 from overdeck.wiring.install import wanted_groups
 from overdeck.wiring.rules import RULES, Context, apply
@@ -36,7 +36,9 @@ def _settings(situation: Situation) -> Result:
 
 def _entries(situation: Situation) -> Result:
     if not situation.installed:
-        return Result("warn", f"not installed: no entry of ours in {situation.settings_file}", "overdeck install")
+        return Result("warn", f"not installed: no entry of ours in {situation.settings_file}", INSTALL)
+    if situation.unread:
+        return _entries_unread(situation)
     wanted = wanted_groups(situation.recipe, situation.union)
     here = {entry.event: entry for entry in situation.entries}
     troubles = [f"no entry for {event}" for event in wanted if event not in here]
@@ -49,8 +51,26 @@ def _entries(situation: Situation) -> Result:
     twice = len(situation.entries) - len(here)
     troubles += [f"{twice} entries too many"] if twice else []
     if troubles:
-        return Result("fail", f"{situation.settings_file}: {'; '.join(troubles)}", "overdeck install")
+        return Result("fail", f"{situation.settings_file}: {'; '.join(troubles)}", INSTALL)
     return Result("ok", f"{len(wanted)} entries, as this installation would write them")
+
+
+def _entries_unread(situation: Situation) -> Result:
+    """The entries where nobody knows for which events and matchers they ought to stand: judged by all the rest."""
+    if not situation.entries:
+        return Result("fail", f"{situation.settings_file}: no entry of ours is left", INSTALL)
+    as_matched = wanted_groups(situation.recipe, {entry.event: entry.matcher or "" for entry in situation.entries})
+    troubles = [
+        f"{entry.event}: {trouble}"
+        for entry in situation.entries
+        if (trouble := drift(entry, as_matched[entry.event]))
+    ]
+    if troubles:
+        return Result("fail", f"{situation.settings_file}: {'; '.join(troubles)}", INSTALL)
+    return Result(
+        "warn",
+        f"{len(situation.entries)} entries start the front; their matchers cannot be checked; why: see modules",
+    )
 
 
 def drift(entry: Entry, group: Group) -> str:
@@ -60,6 +80,9 @@ def drift(entry: Entry, group: Group) -> str:
         return f"it is of type {entry.hook.get('type')!r}"
     if entry.argv != [want["command"], *want["args"]]:
         return "it starts something else than this installation's front"
+    altered = [f"{key}: {json.dumps(entry.hook[key])}" for key in entry.hook if key not in want]
+    if altered:
+        return f"it says {', '.join(altered)}, which install does not write"
     if (entry.matcher or "") != group.get("matcher", ""):
         return f"its matcher {entry.matcher!r} is not the union of the modules', {group.get('matcher')!r}"
     timeout = entry.hook.get("timeout")
