@@ -97,7 +97,8 @@ def load_code(source: str, stamped: tuple[int, int, int], kept: str, kept_stamp:
     if kept and kept_stamp == list(stamped):
         try:
             code: CodeType = marshal.loads(_read(kept))
-            return code
+            if type(code) is type(build.__code__) and code.co_filename == source:
+                return code
         except (OSError, ValueError, EOFError, TypeError):
             pass
     return compile(_read(source), source, "exec")

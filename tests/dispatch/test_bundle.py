@@ -1,0 +1,77 @@
+"""What saves time is never older than what it stands for."""
+
+import json
+import marshal
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from fronts import Front, bash
+
+from overdeck.dispatch.plan import parse
+
+
+def bundle_of(front: Front) -> Path:
+    return Path(parse((front.plans / "PreToolUse.plan").read_bytes()).bundle)
+
+
+def run_bundle(front: Front, bundle: Path) -> str:
+    done = subprocess.run(
+        [front.recipe.python, "-I", "-S", str(bundle), "PreToolUse", "--plan", front.recipe.plans],
+        input=json.dumps(bash("ls")).encode(), capture_output=True, check=False, env={},
+    )  # fmt: skip
+    assert done.returncode == 0 and done.stderr == b""
+    return done.stdout.decode()
+
+
+def test_the_bundle_answers_as_the_files_do(front: Front) -> None:
+    front.module("gate", "import re\nreturn deny('held')")
+    front.install()
+    assert run_bundle(front, bundle_of(front)) == front.call(bash("ls")).stdout
+
+
+def test_a_bundle_whose_sources_have_changed_imports_them(front: Front, tmp_path: Path) -> None:
+    package = tmp_path / "copy" / "overdeck"
+    shutil.copytree(
+        Path(front.recipe.entry).parent, package / "dispatch", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    (package / "__init__.py").touch()
+    front.recipe.entry = str(package / "dispatch" / "entry.py")
+    front.module("gate", "return deny('held')")
+    front.install()
+    bundle = bundle_of(front)
+    merge = package / "dispatch" / "merge.py"
+    merge.write_text(
+        merge.read_text().replace('f"[{outcome.id}] {outcome.text}"', 'f"<{outcome.id}> {outcome.text}"')
+    )
+    assert "<gate> held" in run_bundle(front, bundle)
+    front.config.touch()
+    front.call(bash("ls"))
+    assert bundle_of(front) != bundle, "the next plan has a bundle of the new sources"
+
+
+@pytest.mark.parametrize("damage", ["gone", "empty", "garbage", "no code", "another file's"])
+def test_kept_code_that_is_damaged_is_compiled_again(front: Front, damage: str) -> None:
+    front.module("gate", "return deny('held')")
+    front.install()
+    other = marshal.dumps(compile("def evaluate(call): return None", "/elsewhere/module.py", "exec"))
+    for kept in (front.plans / "code").iterdir():
+        if damage == "gone":
+            kept.unlink()
+        else:
+            kept.write_bytes(
+                {"empty": b"", "garbage": b"\xff" * 100, "no code": b"N", "another file's": other}[damage]
+            )
+    assert "held" in front.call(bash("ls")).reason
+
+
+def test_imports_are_read_from_the_top_level_and_only_known_names_count(front: Front) -> None:
+    folder = front.module("gate", "import os\nreturn None")
+    code = folder / "module.py"
+    code.write_text(
+        "import re, json as j  # both\nfrom collections.abc import Sized\nimport numpy\n" + code.read_text()
+    )
+    front.install()
+    module = parse((front.plans / "PreToolUse.plan").read_bytes()).modules[0]
+    assert module.imports == ["collections.abc", "json", "overdeck.dispatch.module", "re"]
