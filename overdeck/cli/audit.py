@@ -14,13 +14,17 @@ from overdeck.errors import ExitCode, OverdeckError, usage
 from overdeck.paths import Places
 
 if TYPE_CHECKING:
-    from overdeck.wiring.audit import AuditReport
+    from overdeck.wiring.audit import AuditReport, Cost
     from overdeck.wiring.job import Measured
     from overdeck.wiring.settings import Settings
 
 
 ALIKE_SHOWN = 3
 """Findings of one rule in one file before the rest is only counted."""
+
+
+NAME_SHOWN = 28
+"""Characters of a name in the table, on a terminal: the rest of a row fits beside it into 80."""
 
 
 class FailOn(StrEnum):
@@ -56,20 +60,34 @@ def audit(
         from overdeck.payloadfile import read_payload
         from overdeck.wiring.audit import audit as judge
         from overdeck.wiring.settings import read_settings
-        from overdeck.wiring.sources import claude_files
+        from overdeck.wiring.sources import claude_files, usual_paths
 
+        alone = [name for name, given in (("--payload", payload), ("--yes", yes)) if given and not measure]
+        if alone:
+            raise usage(f"{' and '.join(alone)} says nothing without --measure", hint="overdeck audit --measure")
         places = Places.from_environment()
-        files = [read_settings(path) for path in settings] if settings else claude_files(places, Path.cwd())
+        named = list(dict.fromkeys(settings or []))
+        files = [read_settings(path) for path in named] if named else claude_files(places, Path.cwd())
         measured = None
         if measure:
             given = read_payload(payload).document if payload else None
             if not yes:
-                raise _needs_yes(files, settings or [], payload, allow_network)
+                raise _needs_yes(files, named, payload, allow_network)
             measured = _measure(files, out, allow_network, given)
-        report = judge(files, home=places.home, user_dir=places.claude_dir.absolute(), measured=measured)
+        report = judge(
+            files,
+            home=places.home,
+            user_dir=places.claude_dir.absolute(),
+            path=os.environ.get("PATH"),
+            measured=measured,
+        )
         out.data = report.as_data()
+        for line in report.not_measured:
+            out.warn(line)
         if not files:
-            out.warn("no settings file of Claude Code here: try --settings FILE")
+            looked = ", ".join(map(str, usual_paths(places, Path.cwd())))
+            out.warn(f"no settings file of Claude Code: looked at {looked}")
+            out.note("next: overdeck audit --settings FILE, or, to see it at work on bundled hooks: overdeck demo")
         else:
             _show(report, out)
         if fail_on and report.worst() in {"error", fail_on.value}:
@@ -109,29 +127,47 @@ def _measure(
 def _show(report: "AuditReport", out: Output) -> None:
     for file in report.files:
         dropped = ": DROPPED by the client, none of them runs" if file.dropped else ""
-        out.line(f"{file.path}: {len(file.all_handlers)} handlers{dropped}")
-    out.line(f"{report.handlers} handlers, {report.commands} different commands")
+        out.line(f"{file.path}: {_count(len(file.all_handlers), 'handler')}{dropped}")
+    if len(report.files) > 1 or report.commands != report.handlers:
+        out.line(f"{_count(report.handlers, 'handler')}, {_count(report.commands, 'different command')}")
     if report.disabled:
         out.line("disableAllHooks is on: nothing runs, so nothing costs")
     out.line()
-    columns = ("", "handlers", "starts", "wall ms", "CPU ms", "worst stall", "sum of timeouts", "source")
-    rows = [_row(name, cost) for name, cost in report.moments.items()]
+    columns = ("", "hooks", "starts", "wall ms", "CPU ms", "stall", "sum", "source")
+    rows = [_row(name, cost, out.room) for name, cost in report.moments.items()]
     rows += [
-        _row(f"  {event} {tool}".removesuffix(" *"), cost)
+        _row(f"  {event} {tool}".removesuffix(" *"), cost, out.room)
         for event, tools in report.events.items()
         for tool, cost in tools.items()
         if cost.handlers
     ]
     out.table(columns, rows, right=columns[1:-1])
-    out.line()
-    for name, cost in report.dispatcher.items():
-        today = report.moments[name]
-        if today.starts > cost.starts:
-            out.line(
-                f"{name}: {today.starts} starts, {today.cpu_ms:g} CPU ms today ({today.source}); as modules of "
-                f"the dispatcher {cost.starts} and about {cost.cpu_ms:g} where one acts (model)"
-            )
-    out.line()
+    out.line("stall: the longest timeout of one hook; sum: of all of them, one after the other")
+    if any(cost.unknown for cost in report.moments.values()):
+        out.line("≥: at least; a launcher whose cost is unknown (npx, uvx, …) is among them: --measure")
+    _show_dispatcher(report, out)
+    if report.findings:
+        out.line()
+    _show_findings(report, out)
+
+
+def _show_dispatcher(report: "AuditReport", out: Output) -> None:
+    """What the same moments cost through the native front, where that is less."""
+    worth = [name for name, cost in report.dispatcher.items() if report.moments[name].starts > cost.starts > 0]
+    if worth:
+        out.line()
+    for name in worth:
+        today, then = report.moments[name], report.dispatcher[name]
+        least = "at least " if today.unknown else ""
+        out.line(f"{name}: today {_count(today.starts, 'start')}, {least}{today.cpu_ms:g} ms CPU ({today.source})")
+        out.line(
+            f"  as modules behind the native front: {_count(then.starts, 'start')}, {then.cpu_ms:g} ms CPU (model) "
+            "when nothing acts;"
+        )
+        out.line(f"  {then.acting_starts} starts, about {then.acting_cpu_ms:g} ms CPU (model) when one acts")
+
+
+def _show_findings(report: "AuditReport", out: Output) -> None:
     shown: Counter[tuple[str, Path]] = Counter()
     for finding in report.findings:
         shown[finding.rule, finding.file] += 1
@@ -143,21 +179,42 @@ def _show(report: "AuditReport", out: Output) -> None:
         if count > ALIKE_SHOWN:
             out.line(f"{count - ALIKE_SHOWN} more of {rule} in {path} not shown: --json lists all")
     errors = sum(finding.severity == "error" for finding in report.findings)
-    out.line(f"{errors} errors, {len(report.findings) - errors} warnings")
+    out.line()
+    out.line(f"{_count(errors, 'error')}, {_count(len(report.findings) - errors, 'warning')}")
 
 
-def _row(name: str, cost: Any) -> tuple[str, ...]:
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def _row(name: str, cost: "Cost", room: int) -> tuple[str, ...]:
+    """A line of the table; on a terminal a long name is cut, with the dots that say so."""
+    short = name if not room or len(name) <= NAME_SHOWN else name[: NAME_SHOWN - 1] + "…"
     return (
-        name,
+        short,
         str(cost.handlers),
         str(cost.starts),
-        f"{cost.wall_ms:g}",
-        f"{cost.cpu_ms:g}",
+        _milliseconds(cost.wall_ms, cost.unknown),
+        _milliseconds(cost.cpu_ms, cost.unknown),
         _duration(cost.worst_stall_s),
         _duration(cost.sum_of_timeouts_s),
         cost.source if cost.handlers else "",
     )
 
 
+def _milliseconds(value: float, unknown: int) -> str:
+    shown = f"{value:.0f}" if value >= 100 else f"{value:g}"
+    if not unknown:
+        return shown
+    return f"≥ {shown}" if value else "unknown"
+
+
 def _duration(seconds: float) -> str:
-    return f"{seconds:g} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+    """A timeout in its own unit, long sums in hours.
+
+    >>> _duration(90), _duration(900), _duration(98_580)
+    ('90 s', '15 min', '27 h')
+    """
+    if seconds < 120:
+        return f"{seconds:g} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"

@@ -47,6 +47,11 @@ class Output:
         if not self.as_json:
             _narrate(f"warning: {text}")
 
+    @property
+    def room(self) -> int:
+        """The width of the terminal that stdout is; 0 where it is none, and nothing has to fit."""
+        return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+
     def table(
         self,
         columns: Sequence[str],
@@ -63,7 +68,7 @@ class Output:
             return
         cells = [list(columns), *(list(row) for row in rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        room = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+        room = self.room
         under = columns.index(below) if room and below and sum(widths) + 2 * len(widths) > room else None
         for number, row in enumerate(cells):
             line = "  ".join(

@@ -1,5 +1,6 @@
 """What the hooks in some settings files cost, and what is wrong with them."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +46,8 @@ class Cost:
     source: Literal["measured", "model"]
     worst_stall_s: float
     sum_of_timeouts_s: float
+    unknown: int = 0
+    """Handlers whose launcher nobody measured: the times are those of the others, "at least"."""
 
     def __add__(self, other: "Cost") -> "Cost":
         return Cost(
@@ -55,6 +58,7 @@ class Cost:
             self.source if self.source == other.source or not other.starts else other.source,
             self.worst_stall_s + other.worst_stall_s,
             self.sum_of_timeouts_s + other.sum_of_timeouts_s,
+            self.unknown + other.unknown,
         )
 
 
@@ -62,8 +66,21 @@ NOTHING = Cost(0, 0, 0.0, 0.0, "model", 0.0, 0.0)
 
 
 @dataclass(frozen=True)
+class Dispatched:
+    """One moment through the native front: processes and CPU ms, by the model, when nothing acts and when one does."""
+
+    starts: int
+    cpu_ms: float
+    acting_starts: int
+    acting_cpu_ms: float
+
+
+@dataclass(frozen=True)
 class AuditReport:
-    """``events``: event → tool → Cost. ``commands`` counts different command lines over all events."""
+    """``events``: event → tool → Cost. ``commands`` counts different command lines over all events.
+
+    ``not_measured`` says which programs were missing when the rest was measured, one line a program.
+    """
 
     files: tuple[Settings, ...]
     handlers: int
@@ -71,8 +88,9 @@ class AuditReport:
     disabled: bool
     events: Mapping[str, Mapping[str, Cost]]
     moments: Mapping[str, Cost]
-    dispatcher: Mapping[str, Cost]
+    dispatcher: Mapping[str, Dispatched]
     findings: tuple[Finding, ...]
+    not_measured: tuple[str, ...] = ()
 
     def worst(self) -> str:
         """The weight of the worst finding: ``error``, ``warning`` or empty."""
@@ -94,6 +112,7 @@ class AuditReport:
             },
             "moments": {name: vars(cost) for name, cost in self.moments.items()},
             "dispatcher": {name: vars(cost) for name, cost in self.dispatcher.items()},
+            "not_measured": list(self.not_measured),
             "findings": [{**vars(finding), "file": str(finding.file)} for finding in self.findings],
         }
 
@@ -103,12 +122,14 @@ def audit(
     *,
     home: Path | None = None,
     user_dir: Path | None = None,
+    path: str | None = None,
     measured: Mapping[tuple[str, str], Measured] | None = None,
     cores: int | None = None,
 ) -> AuditReport:
     """Judge the files together, as the client merges them.
 
-    ``measured`` (by event and tool) takes the place of the model where it has an entry. Reads the scripts that
+    ``measured`` (by event and tool) takes the place of the model where it has an entry whose handlers all started.
+    ``path`` is the PATH that hooks find their programs on; None where it is not known. Reads the scripts that
     handlers name by an absolute path, no further than their first line; runs nothing.
     """
     disabled = all_disabled(files)
@@ -121,7 +142,7 @@ def audit(
         name: sum((events.get(event, {}).get(tool, NOTHING) for event, tool in parts), NOTHING)
         for name, parts in MOMENTS
     }
-    findings = apply(RULES, Context(tuple(files), home, user_dir))
+    findings = apply(RULES, Context(tuple(files), home, user_dir, path))
     if measured:
         known = {(finding.file, finding.pointer.removesuffix("/command")) for finding in findings}
         late = [finding for finding in _never_ran(files, measured) if (finding.file, finding.pointer) not in known]
@@ -135,6 +156,7 @@ def audit(
         moments=moments,
         dispatcher={name: _dispatched(parts, events) for name, parts in MOMENTS},
         findings=tuple(findings),
+        not_measured=tuple(_not_measured(files, measured or {})),
     )
 
 
@@ -190,6 +212,8 @@ def _cost(job: Job, measured: Measured | None, *, disabled: bool, cores: int | N
     answering, started = ((), ()) if disabled else (job.answering, runnable(job))
     waited = [handler.longest_s for handler in answering if not handler.background]
     model = costmodel.model(started, cores=cores)
+    if measured is not None and not measured.whole:
+        measured = None
     return Cost(
         handlers=len(job.handlers),
         starts=model.starts,
@@ -198,31 +222,54 @@ def _cost(job: Job, measured: Measured | None, *, disabled: bool, cores: int | N
         source="measured" if measured else "model",
         worst_stall_s=max(waited, default=0.0),
         sum_of_timeouts_s=sum(waited),
+        unknown=0 if measured else model.unknown,
     )
 
 
-def _dispatched(parts: Iterable[tuple[str, str]], events: Mapping[str, Mapping[str, Cost]]) -> Cost:
-    """The same moment through the dispatcher: a front and an interpreter for each event that starts anything."""
+def _dispatched(parts: Iterable[tuple[str, str]], events: Mapping[str, Mapping[str, Cost]]) -> Dispatched:
+    """The same moment through the native front: one for each event that starts anything."""
     calls = sum(1 for event, tool in parts if events.get(event, {}).get(tool, NOTHING).starts)
-    cpu = round(calls * costmodel.FRONT_CPU_MS, 1)
-    return Cost(calls, calls * costmodel.FRONT_STARTS, cpu, cpu, "model", 0.0, 0.0)
+    if not calls:
+        return Dispatched(0, 0.0, 0, 0.0)
+    front = costmodel.FRONT_CPU_MS
+    # the interpreter that the front starts, and the fork of the module that acts
+    return Dispatched(
+        calls, round(calls * front, 1), calls + 2, round((calls - 1) * front + costmodel.ACTING_CPU_MS, 1)
+    )
+
+
+def _not_measured(files: Sequence[Settings], measured: Mapping[tuple[str, str], Measured]) -> Iterator[str]:
+    """One line a program that was not there, with how many handlers it kept from running."""
+    handlers = {(handler.file, handler.pointer) for job in runnable_jobs(files) for handler in runnable(job)}
+    failures = sorted({failure for result in measured.values() for failure in result.failures})
+    missing = Counter(failure.missing for failure in failures if failure.missing)
+    for program, count in missing.items():
+        where = "is not there, or not executable" if "/" in program else "is not on PATH"
+        yield f"not measured: {count} of {len(handlers)} handlers did not run: {program} {where}"
 
 
 def _never_ran(files: Sequence[Settings], measured: Mapping[tuple[str, str], Measured]) -> Iterator[Finding]:
-    """Handlers that did not run when measured: a warning, as a throwaway HOME may be what they stumbled over."""
+    """What did not run when measured, once a program: a warning, as a throwaway HOME may be what it stumbled over."""
     seen = set()
     for result in measured.values():
-        for at, command, why in result.failures:
+        for failure in result.failures:
             file = next(
-                (f.path for f in files for h in f.all_handlers if h.pointer == at and h.command == command), Path()
+                (
+                    f.path
+                    for f in files
+                    for h in f.all_handlers
+                    if h.pointer == failure.pointer and h.command == failure.command
+                ),
+                Path(),
             )
-            if (file, at) not in seen:
-                seen.add((file, at))
+            key = failure.missing or (file, failure.pointer)
+            if key not in seen:
+                seen.add(key)
                 yield Finding(
                     "did-not-run",
                     "warning",
                     file,
-                    at,
-                    f"when measured, {command[:80]!r} did not do its work: {why}",
+                    failure.pointer,
+                    f"when measured, {failure.command[:80]!r} did not do its work: {failure.why}",
                     "run it by hand; if only the throwaway HOME was at fault, ignore this",
                 )

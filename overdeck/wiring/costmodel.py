@@ -1,7 +1,7 @@
 """What a handler costs where nothing was measured: a model by kind of launcher, and labelled as one.
 
 The CPU numbers are added CPU per hook and call in Claude Code 2.1.197, 28 hooks, 2 cores
-(contract/FACTS.md, 4). Kinds that were not measured borrow the number of the nearest one.
+(contract/FACTS.md, 4). Kinds that were not measured have no number: a sum with one of them is "at least".
 """
 
 import re
@@ -16,9 +16,14 @@ from overdeck.wiring.settings import Handler
 CPU_MS = {"native": 1.5, "shell": 2.5, "python-isolated": 16.0, "node": 21.0, "python": 38.0}
 """Measured: static C, bash builtin, ``python3 -I -S`` with json, ``node -e``, ``python3`` with json."""
 
-FRONT_STARTS = 2
-FRONT_CPU_MS = CPU_MS["native"] + CPU_MS["python-isolated"]
-"""One call through the dispatcher when a module acts: the front and one isolated interpreter."""
+FRONT_CPU_MS = 0.6
+"""One call through the native front in which nothing acts: about one start of ``true`` (bench/RESULTS.md)."""
+
+ACTING_CPU_MS = 10.0
+"""The same call when a module acts: the front, one isolated interpreter, and a fork (bench/RESULTS.md)."""
+
+UNKNOWN = "unknown"
+"""A launcher that nobody measured: its processes are counted, its cost is not made up."""
 
 _KINDS = {
     "sh": ("shell",),
@@ -26,26 +31,23 @@ _KINDS = {
     "dash": ("shell",),
     "zsh": ("shell",),
     "node": ("node",),
-    "bun": ("node",),  # not measured
-    "deno": ("node",),  # not measured
-    "npx": ("node", "node"),  # not measured: npm's launcher, then the program
-    "bunx": ("node", "node"),  # not measured
-    "uv": ("native", "python"),  # not measured: uv, then the interpreter it starts
-    "uvx": ("native", "python"),  # not measured
-    "ruby": ("python",),  # not measured
-    "perl": ("shell",),  # not measured
-    "php": ("node",),  # not measured
+    **dict.fromkeys(("npx", "bunx", "uv", "uvx", "npm", "pnpm", "yarn", "pipx", "poetry"), (UNKNOWN, UNKNOWN)),
+    **dict.fromkeys(("bun", "deno", "ruby", "perl", "php", "java", "dotnet", "go", "cargo", "docker"), (UNKNOWN,)),
 }
 _SUFFIXES = {".py": "python", ".js": "node", ".cjs": "node", ".mjs": "node", ".ts": "node", ".sh": "shell"}
 _PYTHON = re.compile(r"python(\d(\.\d+)?)?$")
 
 
 class Modelled(NamedTuple):
-    """What one call costs. ``starts`` counts processes; times are milliseconds for all handlers together."""
+    """What one call costs. ``starts`` counts processes; times are milliseconds for all handlers together.
+
+    ``unknown`` handlers start something that was never measured: the times are those of the rest, a lower bound.
+    """
 
     starts: int
     wall_ms: float
     cpu_ms: float
+    unknown: int
 
 
 def model(handlers: Iterable[Handler], *, cores: int | None = None) -> Modelled:
@@ -55,10 +57,11 @@ def model(handlers: Iterable[Handler], *, cores: int | None = None) -> Modelled:
     shows from 7 hooks on.
     """
     chains = [chain(handler) for handler in handlers if handler.starts_process]
-    cpus = [sum(CPU_MS[kind] for kind in kinds) for kinds, _ in chains]
+    cpus = [sum(CPU_MS[kind] for kind in kinds if kind != UNKNOWN) for kinds, _ in chains]
     total = sum(cpus)
     wall = max([*cpus, total / (cores or usable())], default=0.0)
-    return Modelled(sum(starts for _, starts in chains), round(wall, 1), round(total, 1))
+    unknown = sum(UNKNOWN in kinds for kinds, _ in chains)
+    return Modelled(sum(starts for _, starts in chains), round(wall, 1), round(total, 1), unknown)
 
 
 def chain(handler: Handler) -> tuple[list[str], int]:

@@ -27,11 +27,25 @@ def runnable(job: Job) -> tuple[Handler, ...]:
     return tuple(handler for handler in job.answering if handler.starts_process)
 
 
+class Failure(NamedTuple):
+    """A handler that never did its work. ``missing`` is the program that was not there; empty where it started."""
+
+    pointer: str
+    command: str
+    why: str
+    missing: str = ""
+
+
 @dataclass(frozen=True)
 class Measured:
-    """Medians of one job's runs. ``failures`` are (pointer, command, why) of handlers that never really ran."""
+    """Medians of one job's runs, and the handlers that never really ran."""
 
     wall_ms: float
     cpu_ms: float
     runs: int
-    failures: tuple[tuple[str, str, str], ...] = ()
+    failures: tuple[Failure, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether every handler started: what was measured without some of them is no measurement of the job."""
+        return not any(failure.missing for failure in self.failures)

@@ -17,7 +17,8 @@ from typing import Any
 
 from overdeck.errors import ExitCode, OverdeckError
 from overdeck.wiring import offline
-from overdeck.wiring.job import Job, Measured, runnable
+from overdeck.wiring.commandline import started
+from overdeck.wiring.job import Failure, Job, Measured, runnable
 from overdeck.wiring.payloads import payload_for
 from overdeck.wiring.settings import Handler, Settings
 
@@ -29,6 +30,9 @@ RUN_LIMIT_S = 30.0
 
 COPY_LIMIT_BYTES = 20_000_000
 """A ``.claude/hooks`` folder up to this size is copied into the throwaway HOME."""
+
+SESSION = "overdeck-audit"
+"""The session of what is run here: no agent's, and not counted as one's where a hook of ours is among the measured."""
 
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.IGNORECASE)
 
@@ -65,7 +69,7 @@ def measure(
             hint="overdeck audit, without --measure, uses a model",
         ) from None
     return {
-        (event, subject): Measured(wall, cpu, runs, tuple((at, command, why) for at, command, why in failures))
+        (event, subject): Measured(wall, cpu, runs, tuple(Failure(*failure) for failure in failures))
         for event, subject, wall, cpu, runs, failures in rows
     }
 
@@ -95,7 +99,7 @@ def _measure_all(
                     runs.append(run)
                     if run.timed_out or run.failed:
                         break
-                failures += _failed(commands, runs[-1])
+                failures += _failed(commands, runs[-1], room.environ["PATH"])
             counted = runs[1:] or runs
             yield [
                 job.event,
@@ -107,7 +111,7 @@ def _measure_all(
             ]
 
 
-def _failed(commands: Sequence[tuple[Handler, list[str]]], run: Any) -> list[tuple[str, str, str]]:
+def _failed(commands: Sequence[tuple[Handler, list[str]]], run: Any, path: str) -> list[Failure]:
     """The handlers of one run that did not get as far as doing their work."""
     found = []
     for (handler, _), code in zip(commands, run.exits, strict=True):
@@ -117,8 +121,15 @@ def _failed(commands: Sequence[tuple[Handler, list[str]]], run: Any) -> list[tup
         elif run.failed:
             why = run.failed
         if why:
-            found.append((handler.pointer, handler.command, why))
+            missing = _missing(handler, path) if code in (126, 127) else ""
+            found.append(Failure(handler.pointer, handler.command, why, missing))
     return found
+
+
+def _missing(handler: Handler, path: str) -> str:
+    """The first program of a shell line that is not there; the line's first program where all seem to be."""
+    names = [argv[0] for argv in started(handler).programs]
+    return next((name for name in names if shutil.which(name, path=path) is None), (names or [handler.command])[0])
 
 
 @dataclass(frozen=True)
@@ -156,7 +167,7 @@ class Room:
         """Write the payload of one job and return its file."""
         content = payload_for(
             job.event, job.subject, cwd=str(self.project), transcript=str(self.home / "transcript.jsonl")
-        )
+        ) | {"session_id": SESSION}
         subject = (given or {}).get("tool_name", (given or {}).get("source", job.subject))
         if given and given.get("hook_event_name") == job.event and subject == job.subject:
             content = given
@@ -164,17 +175,16 @@ class Room:
         file.write_text(json.dumps(content, ensure_ascii=False) + "\n")
         return file
 
-    def commands(
-        self, handlers: Iterable[Handler]
-    ) -> tuple[list[tuple[Handler, list[str]]], list[tuple[str, str, str]]]:
+    def commands(self, handlers: Iterable[Handler]) -> tuple[list[tuple[Handler, list[str]]], list[Failure]]:
         """The argv of each handler with an absolute program, and those whose program is not there."""
-        found, failures = [], []
+        found: list[tuple[Handler, list[str]]] = []
+        failures: list[Failure] = []
         for handler in handlers:
             own = Settings(handler.file, {}, (), (), Path(handler.plugin) if handler.plugin else None).variables
             argv = handler.argv(own)
             program = argv[0] if "/" in argv[0] else shutil.which(argv[0], path=self.environ["PATH"])
             if program is None or not os.access(program, os.X_OK):
-                failures.append((handler.pointer, handler.command, "its program is not there"))
+                failures.append(Failure(handler.pointer, handler.command, "its program is not there", argv[0]))
                 continue
             argv = [str(self.project / program) if not program.startswith("/") else program, *argv[1:]]
             extra = [f"{name}={value}" for name, value in own.items() if self.environ.get(name) != value]

@@ -14,14 +14,19 @@ def user_settings(places: Places) -> Path:
     return places.claude_dir / "settings.json"
 
 
-def claude_files(places: Places, project: Path) -> list[Settings]:
-    """User, project and local settings, then the enabled plugins' hooks.json: those that exist, read."""
+def usual_paths(places: Places, project: Path) -> list[Path]:
+    """Where user, project and local settings are looked for; each path once."""
     paths = (
         user_settings(places),
         project / ".claude" / "settings.json",
         project / ".claude" / "settings.local.json",
     )
-    found = [read_settings(path) for path in dict.fromkeys(path.absolute() for path in paths) if path.exists()]
+    return list(dict.fromkeys(path.absolute() for path in paths))
+
+
+def claude_files(places: Places, project: Path) -> list[Settings]:
+    """User, project and local settings, then the enabled plugins' hooks.json: those that exist, read."""
+    found = [read_settings(path) for path in usual_paths(places, project) if path.exists()]
     return found + list(_plugins(places, found))
 
 

@@ -98,6 +98,24 @@ class Home:
         )
         return set(done.stderr.rpartition("LOADED ")[2].split())
 
+    def on_a_terminal(self, command: str, *args: str) -> str:
+        """What a command shows on a terminal of 80 columns, its line ends and colours taken off."""
+        ours, theirs = os.openpty()
+        with subprocess.Popen(
+            [*argv_of(command), *args], stdin=theirs, stdout=theirs, stderr=theirs, cwd=self.root,
+            env=self.environment(COLUMNS="80", NO_COLOR="1"),
+        ):  # fmt: skip
+            os.close(theirs)
+            shown = b""
+            try:
+                while piece := os.read(ours, 65536):
+                    shown += piece
+            except OSError:
+                pass  # the other side is closed
+            finally:
+                os.close(ours)
+        return shown.decode().replace("\r\n", "\n")
+
     def run(
         self, command: str, *args: str, cwd: Path | None = None, stdin: str = "", env: dict[str, str] | None = None
     ) -> Ran:

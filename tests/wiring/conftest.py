@@ -8,7 +8,7 @@ import pytest
 from homes import Home
 
 from overdeck.authoring.fleet import recipe_for
-from overdeck.dispatch.manifest import Recipe
+from overdeck.dispatch.planning import Recipe
 from overdeck.paths import Places
 from overdeck.wiring.settings import Settings, read_settings
 

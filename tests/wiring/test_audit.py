@@ -2,6 +2,7 @@
 
 import json
 import socket
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -77,8 +78,68 @@ def test_an_event_the_client_does_not_know_costs_nothing(settings):
     assert audit([settings(on("checkpoint", PYTHON))]).events["checkpoint"]["*"].starts == 0
 
 
-def test_the_dispatcher_is_two_starts_for_each_event_that_starts_something(settings):
-    assert audit([settings(on("PreToolUse", *numbered(5)))]).dispatcher["one Bash call"].starts == 2
+def test_the_dispatcher_is_one_front_for_each_event_and_two_more_processes_where_a_module_acts(settings):
+    data = on("PreToolUse", *numbered(5))
+    data["hooks"] |= on("PostToolUse", PYTHON)["hooks"]
+    then = audit([settings(data)]).dispatcher["one Bash call"]
+
+    assert (then.starts, then.cpu_ms) == (2, 1.2)
+    assert (then.acting_starts, then.acting_cpu_ms) == (4, 10.6)
+
+
+@pytest.mark.parametrize("command", ["npx tool", "uvx tool", "bunx tool", "ruby hook.rb"])
+def test_a_launcher_that_nobody_measured_has_no_number(settings, command):
+    cost = audit([settings(on("PreToolUse", {"type": "command", "command": command}, PYTHON))], cores=8).events[
+        "PreToolUse"
+    ]["Bash"]
+
+    assert (cost.unknown, cost.cpu_ms) == (1, 38 + 1.5)
+
+
+def test_a_sum_with_an_unknown_launcher_is_said_to_be_a_lower_bound(home, settings):
+    path = settings(on("PreToolUse", {"type": "command", "command": "npx", "args": ["tool"]}, PYTHON)).path
+    out = home.run("overdeck", "audit", "--settings", str(path)).out
+
+    assert "≥ 38" in out and "at least 38 ms CPU (model)" in out
+
+
+def test_every_line_of_the_summary_says_its_unit_and_whether_it_is_a_model(home, settings):
+    path = settings(on("PreToolUse", *numbered(5))).path
+    out = home.run("overdeck", "audit", "--settings", str(path)).out
+
+    assert "one Bash call: today 5 starts, 190 ms CPU (model)" in out
+    assert "1 start, 0.6 ms CPU (model) when nothing acts;" in out
+    assert "3 starts, about 10 ms CPU (model) when one acts" in out
+
+
+def test_long_sums_are_hours_and_one_thing_is_singular(home, settings):
+    hooks = [{**hook, "timeout": 900} for hook in numbered(20)]
+    out = home.run("overdeck", "audit", "--settings", str(settings(on("Stop", *hooks)).path)).out
+    one = home.run("overdeck", "audit", "--settings", str(settings({**on("Stop", PYTHON), "model": 5}).path)).out
+
+    assert "15 min" in out and "5 h" in out
+    assert one.endswith("1 error, 0 warnings\n") and "1 handler:" in one
+
+
+@pytest.mark.parametrize("data", [{}, on("Stop", PYTHON)], ids=["no handler", "one handler"])
+def test_no_two_blank_lines_and_no_line_twice(home, settings, data):
+    lines = home.run("overdeck", "audit", "--settings", str(settings(data).path)).out.splitlines()
+    said = [line for line in lines if line]
+
+    assert "" not in {one + two for one, two in pairwise(lines)}
+    assert len(said) == len(set(said))
+
+
+def test_on_a_terminal_of_80_columns_no_line_of_the_table_is_wider(home, settings):
+    hooks = [{"type": "command", "command": f"npx tool{i}", "timeout": 599} for i in range(40)]
+    path = settings(
+        on("PermissionRequest", *hooks, PYTHON, matcher="mcp__a_server_of_long_name__and_its_tool")
+    ).path
+    shown = home.on_a_terminal("overdeck", "audit", "--settings", str(path))
+    table = shown[shown.index("hooks  starts") :].partition("stall: ")[0].splitlines()
+
+    assert any("…" in line for line in table)
+    assert max(len(line) for line in table) <= 80
 
 
 def test_the_report_has_the_agreed_keys(home, settings):
@@ -119,7 +180,8 @@ def test_an_enabled_plugin_is_read_too(home, listed):
 def test_nothing_to_read_is_said_and_is_no_error(home):
     ran = home.run("overdeck", "audit")
 
-    assert ran.code == 0 and "--settings" in ran.err
+    assert ran.code == 0 and "--settings" in ran.err and "overdeck demo" in ran.err
+    assert str(home.settings) in ran.err and "settings.local.json" in ran.err
 
 
 def test_a_missing_settings_file_exits_3(home):
@@ -267,9 +329,32 @@ def test_scripts_in_the_settings_folders_hooks_are_found_in_the_throwaway_home(m
 
 
 def test_a_hook_that_is_not_found_when_measured_is_a_finding(measured):
-    findings = measured("no-such-program-anywhere")["findings"]
+    findings = measured("no-such-program-anywhere || exit 127")["findings"]
 
     assert [finding["rule"] for finding in findings] == ["did-not-run"]
+
+
+def test_what_is_not_there_is_said_once_a_program_and_never_shown_as_measured(home, settings):
+    gone = [{"type": "command", "command": "no-such-program", "args": [str(i)]} for i in range(3)]
+    path = settings(on("PreToolUse", *gone, {"type": "command", "command": "true"})).path
+    ran = home.run("overdeck", *MEASURE, "--json", "--settings", str(path))
+    said = "not measured: 3 of 4 handlers did not run: no-such-program is not on PATH"
+
+    assert ran.data["not_measured"] == [said] and ran.document["warnings"] == [said]
+    assert {cost["source"] for cost in ran.data["events"]["PreToolUse"].values()} == {"model"}
+
+
+def test_what_is_measured_runs_in_a_session_of_our_own(measured, tmp_path):
+    measured(f"cat > {tmp_path}/payload")
+
+    assert json.loads((tmp_path / "payload").read_text())["session_id"] == "overdeck-audit"
+
+
+@pytest.mark.parametrize("options", [("--yes",), ("--payload", "x.json"), ("--yes", "--payload", "x.json")])
+def test_what_only_measuring_uses_is_a_usage_error_without_it(home, options):
+    ran = home.run("overdeck", "audit", "--json", *options)
+
+    ran.check_refused(2, "usage", "--measure")
 
 
 def test_a_plugins_hook_is_measured_with_its_root(home, settings, script, tmp_path):

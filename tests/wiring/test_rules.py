@@ -1,6 +1,7 @@
 """Each lint rule, on a file that breaks it and on one that does not."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from overdeck.wiring.rules import RULES, Context, apply
 
+PATH = f"/usr/local/bin:{os.defpath}"
 TRUE = {"type": "command", "command": "true"}
 
 
@@ -33,6 +35,9 @@ BREAKS = {
     "expression-matcher": hooks(matcher='tool == "Write"'),
     "empty-alternative": hooks(matcher="^Bash$|"),
     "never-started": hooks(command="/nowhere/at/all/hook.sh"),
+    "unknown-tool": hooks(matcher="bash|write"),
+    "not-on-path": hooks(command="no-such-program-anywhere --flag"),
+    "plugin-root-outside": hooks(command="${CLAUDE_PLUGIN_ROOT}/hook.sh"),
     "duplicate-handler": both("Bash|Edit", "Edit|Write"),
     "disable-all-hooks": {**hooks(), "disableAllHooks": True},
 }
@@ -47,6 +52,9 @@ PASSES = {
     "expression-matcher": hooks(matcher="^(Bash|Write)$"),
     "empty-alternative": hooks(matcher="Bash|"),
     "never-started": hooks(command="/bin/sh -c true"),
+    "unknown-tool": hooks(matcher="bash|Write"),
+    "not-on-path": hooks(command="cat -"),
+    "plugin-root-outside": hooks(command="${CLAUDE_PROJECT_DIR}/hook.sh"),
     "duplicate-handler": both("Bash|Edit", "Read|Write"),
     "disable-all-hooks": {**hooks(), "disableAllHooks": False},
 }
@@ -54,7 +62,7 @@ PASSES = {
 
 def found(settings, data: dict[str, Any], rule: str) -> list[Any]:
     files = (settings(data),)
-    return [finding for finding in apply(RULES, Context(files)) if finding.rule == rule]
+    return [finding for finding in apply(RULES, Context(files, path=PATH)) if finding.rule == rule]
 
 
 @pytest.mark.parametrize("rule", [rule.id for rule in RULES])
@@ -165,3 +173,55 @@ def test_text_that_is_no_json_at_all_is_a_finding(settings):
 
 def test_findings_hold_nothing_that_json_cannot_say(settings):
     assert json.dumps([vars(finding) | {"file": ""} for finding in apply(RULES, Context((settings("[]"),)))])
+
+
+@pytest.mark.parametrize("matcher", ["Task", "MultiEdit", "mcp__files", "Bash|bash", "|", "*", "", "bash.*"])
+def test_a_matcher_that_may_name_a_tool_is_not_judged(settings, matcher):
+    assert not found(settings, hooks(matcher=matcher), "unknown-tool")
+
+
+def test_a_matcher_of_another_kind_of_event_names_no_tool_and_is_not_judged(settings):
+    assert not found(settings, hooks("SessionStart", "startup"), "unknown-tool")
+
+
+def test_a_tool_in_the_wrong_case_is_given_its_name(settings):
+    assert found(settings, hooks(matcher="bash"), "unknown-tool")[0].fix == "did you mean Bash?"
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [
+        {"command": "exec no-such-program"},
+        {"command": "./no-such-program"},
+        {"command": "no-such-program || true"},
+        {"command": "$RUNNER hook.py"},
+        {"command": "no-such-program", "shell": "powershell"},
+        {"command": "[ -f x ]"},
+    ],
+    ids=lambda hook: hook["command"],
+)
+def test_a_program_that_may_be_found_is_not_judged(settings, hook):
+    assert not found(settings, hooks(**hook), "not-on-path")
+
+
+def test_a_settings_file_with_a_path_of_its_own_is_not_judged_by_ours(settings):
+    data = {**hooks(command="no-such-program"), "env": {"PATH": "/opt/bin"}}
+
+    assert not found(settings, data, "not-on-path")
+
+
+def test_without_a_known_path_no_program_is_judged(settings):
+    rules = [finding.rule for finding in apply(RULES, Context((settings(hooks(command="no-such-program")),)))]
+
+    assert rules == []
+
+
+def test_a_plugin_may_use_its_own_root(settings):
+    file = settings(hooks(command="${CLAUDE_PLUGIN_ROOT}/hook.sh"), "plug/hooks/hooks.json")
+
+    assert "plugin-root-outside" not in {finding.rule for finding in apply(RULES, Context((file,)))}
+
+
+@pytest.mark.parametrize("command", ["${CLAUDE_PLUGIN_ROOT:-.}/hook.sh", "$CLAUDE_PLUGIN_ROOTS/hook.sh"])
+def test_a_root_that_has_something_to_fall_back_to_is_not_judged(settings, command):
+    assert not found(settings, hooks(command=command), "plugin-root-outside")

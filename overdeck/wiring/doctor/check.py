@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from overdeck.authoring.fleet import load_fleet, matchers
-from overdeck.dispatch.manifest import Fleet, Recipe
+from overdeck.dispatch.planning import Fleet, Recipe
 from overdeck.errors import OverdeckError
 from overdeck.machine import cgroup
 from overdeck.paths import Places

@@ -10,8 +10,8 @@ from pathlib import Path
 from statistics import median
 
 from overdeck.authoring.fleet import built_front, front_argv
-from overdeck.dispatch.manifest import Recipe
 from overdeck.dispatch.plan import PlanError, parse, read_plan, trusted
+from overdeck.dispatch.planning import Recipe
 from overdeck.files import obstacle
 from overdeck.process import Completed, run
 from overdeck.wiring.doctor.check import INSTALL, Check, Result, Situation

@@ -25,7 +25,7 @@ def _settings(situation: Situation) -> Result:
     except OverdeckError as error:
         return Result("fail", error.message, error.hint)
     audit = f"overdeck audit --settings {file}"
-    found = apply(RULES, Context((settings,), situation.places.home, file.parent))
+    found = apply(RULES, Context((settings,), situation.places.home, file.parent, situation.environ.get("PATH")))
     for finding in found:
         if finding.severity == "error" or finding.rule == "disable-all-hooks":
             return Result("fail", f"{file}#{finding.pointer}: {finding.why}", audit)

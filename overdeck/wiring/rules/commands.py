@@ -1,13 +1,24 @@
 """Rules about whether what a handler names can start at all."""
 
 import os
-from collections.abc import Iterator
+import re
+import shutil
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from overdeck.wiring.commandline import simple_words
 from overdeck.wiring.costmodel import kinds_of
 from overdeck.wiring.rules.rule import Context, Hit, Rule
 from overdeck.wiring.settings import Settings
+
+_BUILTINS = frozenset(
+    {"!", ".", ":", "[", "[[", "alias", "bg", "break", "builtin", "case", "cd", "command", "continue", "declare",
+     "echo", "eval", "exec", "exit", "export", "false", "fc", "fg", "for", "function", "getopts", "hash", "if",
+     "jobs", "kill", "let", "local", "printf", "pwd", "read", "readonly", "return", "set", "shift", "source", "test",
+     "time", "times", "trap", "true", "type", "typeset", "ulimit", "umask", "unalias", "unset", "until", "wait",
+     "while"}
+)  # fmt: skip
+_PLUGIN_ROOT = re.compile(r"\$(?:CLAUDE_PLUGIN_ROOT\b|\{CLAUDE_PLUGIN_ROOT\})")
 
 
 def _never_started(context: Context) -> Iterator[Hit]:
@@ -23,6 +34,44 @@ def _never_started(context: Context) -> Iterator[Hit]:
                 f"{why}: the hook never runs, and the client goes on as if it had said yes",
                 "correct the path, or remove the hook",
             )
+
+
+def _not_on_path(context: Context) -> Iterator[Hit]:
+    if context.path is None or any("PATH" in _env(file) for file in context.files):
+        return  # which PATH the hooks get is not known
+    for file, handler in context.handlers():
+        words = (
+            simple_words(handler, _known(file, context)) if handler.starts_process and not handler.shell else []
+        )
+        if not words or "/" in words[0] or (handler.args is None and words[0] in _BUILTINS):
+            continue
+        if shutil.which(words[0], path=context.path) is None:
+            yield Hit(
+                file.path,
+                handler.pointer + "/command",
+                f"{words[0]} is not on PATH here, and no shell builtin: where the client's PATH has none either, "
+                "the hook never runs, and the client goes on as if it had said yes",
+                f"write the absolute path of {words[0]}, install it, or remove the hook",
+            )
+
+
+def _plugin_root(context: Context) -> Iterator[Hit]:
+    for file, handler in context.handlers():
+        if file.plugin_root is not None or not handler.starts_process:
+            continue
+        defined = any("CLAUDE_PLUGIN_ROOT" in _env(other) for other in context.files)
+        if not defined and _PLUGIN_ROOT.search(" ".join([handler.command, *(handler.args or ())])):
+            yield Hit(
+                file.path,
+                handler.pointer + "/command",
+                "CLAUDE_PLUGIN_ROOT is set for a plugin's own hooks only: here nothing takes its place",
+                "write the path itself, or $CLAUDE_PROJECT_DIR for one in the project",
+            )
+
+
+def _env(file: Settings) -> Mapping[str, object]:
+    env = file.data.get("env")
+    return env if isinstance(env, dict) else {}
 
 
 def _known(file: Settings, context: Context) -> dict[str, str]:
@@ -59,4 +108,13 @@ NEVER_STARTED = Rule(
     "error",
     "measured: a hook that cannot start lets the tool run (FACTS 0.19, 3)",
     _never_started,
+)
+NOT_ON_PATH = Rule(
+    "not-on-path", "warning", "measured: a hook that cannot start lets the tool run (FACTS 0.19, 3)", _not_on_path
+)
+PLUGIN_ROOT = Rule(
+    "plugin-root-outside",
+    "warning",
+    "measured, Claude Code 2.1.197: the environment of hooks (FACTS 1)",
+    _plugin_root,
 )

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from overdeck.dispatch.clients import CLAUDE_TOOLS, PYTHON_ONLY, TOOL_EVENTS, is_exact, matches
+from overdeck.dispatch.clients import CLAUDE_TOOLS, PYTHON_ONLY, TOOL_EVENTS, exact_names, is_exact, matches
 from overdeck.wiring.rules.rule import Context, Hit, Rule, group_of
 from overdeck.wiring.settings import Handler, Settings
 
@@ -12,6 +12,13 @@ _JAVASCRIPT_ONLY = re.compile(r"\(\?<[A-Za-z_$]|\[\^?\]|\\[A-Za-z]")
 
 _PERMISSION_RULE = re.compile(r"(?:[A-Z][A-Za-z]*|mcp__\w+)\(.*\)")
 _EXPRESSION = re.compile(r"==|!=|&&|[\"']|\btool_input\b|\btool_name\b")
+
+_OTHER_VERSIONS = frozenset(
+    {"AskUserQuestion", "BashOutput", "EnterPlanMode", "ExitPlanMode", "KillBash", "KillShell", "LS", "LSP",
+     "ListMcpResourcesTool", "MultiEdit", "NotebookRead", "ReadMcpResourceTool", "SlashCommand", "TodoRead",
+     "TodoWrite", "ToolSearch"}
+)  # fmt: skip
+"""Tools that other versions or modes of the client have: a matcher may name them."""
 
 
 def _regexes(context: Context) -> Iterator[tuple[Settings, Handler]]:
@@ -109,10 +116,50 @@ def _empty(context: Context) -> Iterator[Hit]:
             )
 
 
+def _unknown_tools(context: Context) -> Iterator[Hit]:
+    for file, handler in context.matchers():
+        if handler.event not in TOOL_EVENTS or not is_exact(handler.matcher):
+            continue
+        names = exact_names(handler.matcher)
+        if not names or any(_may_be_a_tool(name) for name in names):
+            continue
+        near = [close for name in names if (close := nearest_tool(name))]
+        yield Hit(
+            file.path,
+            group_of(handler) + "/matcher",
+            f"{handler.matcher!r} names no tool of the client: its hooks never run",
+            f"did you mean {'|'.join(dict.fromkeys(near))}?" if near else "write a tool's name, as in Bash|Edit",
+        )
+
+
+def _may_be_a_tool(name: str) -> bool:
+    known = any(matches(name, tool) for tool in CLAUDE_TOOLS)
+    return known or name in _OTHER_VERSIONS or name.startswith("mcp__")
+
+
+def nearest_tool(name: str) -> str:
+    """The known tool most like ``name``, whatever its case; empty when none is.
+
+    >>> nearest_tool("bash"), nearest_tool("Write_File"), nearest_tool("xyzzy")
+    ('Bash', 'Write', '')
+    """
+    from difflib import get_close_matches
+
+    known = {tool.lower(): tool for tool in CLAUDE_TOOLS}
+    close = get_close_matches(name.lower(), known, n=1, cutoff=0.6)
+    return known[close[0]] if close else ""
+
+
 INVALID = Rule("invalid-regex", "error", "measured, Claude Code 2.1.197: never matches (FACTS 2)", _invalid)
 EXPRESSION = Rule(
     "expression-matcher", "error", "measured, Claude Code 2.1.197: never matches (FACTS 2)", _expressions
 )
 EMPTY_ALTERNATIVE = Rule(
     "empty-alternative", "warning", "measured, Claude Code 2.1.197: regex search (FACTS 2)", _empty
+)
+UNKNOWN_TOOL = Rule(
+    "unknown-tool",
+    "warning",
+    "measured, Claude Code 2.1.197: its tools, and an exact list is matched by case (FACTS 2)",
+    _unknown_tools,
 )

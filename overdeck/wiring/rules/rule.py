@@ -17,6 +17,8 @@ class Context(NamedTuple):
     home: Path | None = None
     user_dir: Path | None = None
     """The folder of the user's own settings: its files belong to no project."""
+    path: str | None = None
+    """The PATH that programs are found on; None where it is not known."""
 
     def handlers(self) -> Iterator[tuple[Settings, Handler]]:
         """Every handler of every file, with its file."""
