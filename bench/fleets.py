@@ -4,8 +4,9 @@ import json
 from pathlib import Path
 
 from overdeck.authoring.fleet import entry_path, interpreter
-from overdeck.dispatch import manifest as manifests
-from overdeck.dispatch.manifest import Recipe
+from overdeck.dispatch import planning
+from overdeck.dispatch.plan import replace
+from overdeck.dispatch.planning import Recipe
 
 MODULE = """import re
 
@@ -70,10 +71,10 @@ def modules(root: Path, count: int, *, code: str = MODULE, literals: int = 3) ->
         config=str(root / "config.toml"), shipped=str(shipped), user=str(root / "user"),
         fires=str(state / "hook-fires.jsonl"), calls=str(state / "hook-calls.jsonl"),
     )  # fmt: skip
-    manifests.replace(f"{recipe.plans}/{manifests.RECIPE}", recipe.encode())
-    fleet = manifests.load(recipe)
+    replace(f"{recipe.plans}/{planning.RECIPE}", recipe.encode())
+    fleet = planning.load(recipe)
     for event in ("PreToolUse", "PostToolUse"):
-        manifests.write_plan(recipe, manifests.compile_plan(recipe, fleet, event))
+        planning.write_plan(recipe, planning.compile_plan(recipe, fleet, event))
     return plans
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from fronts import Front, bash, recorded
 
-from overdeck.dispatch import manifest as manifests
+from overdeck.dispatch import planning
 from overdeck.dispatch.plan import parse
 
 FAILURES = {
@@ -364,9 +364,9 @@ def test_what_changes_while_a_plan_is_made_makes_it_stale(front: Front) -> None:
     front.module("one", "return deny('held')")
     front.config.write_text("[modules.one]\nenabled = false\n")
     front.install()
-    fleet = manifests.load(front.recipe)
+    fleet = planning.load(front.recipe)
     front.config.write_text("")
-    manifests.write_plan(front.recipe, manifests.compile_plan(front.recipe, fleet, "PreToolUse"))
+    planning.write_plan(front.recipe, planning.compile_plan(front.recipe, fleet, "PreToolUse"))
     assert front.call(bash("ls")).decision == "deny"
 
 

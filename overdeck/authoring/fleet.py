@@ -7,9 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from overdeck.dispatch import manifest as manifests
-from overdeck.dispatch.manifest import Fleet, Manifest, ManifestError, Recipe
+from overdeck.dispatch import planning
+from overdeck.dispatch.manifest import Manifest, ManifestError
 from overdeck.dispatch.plan import PlanError
+from overdeck.dispatch.planning import Fleet, Recipe
 from overdeck.errors import ExitCode, OverdeckError
 from overdeck.files import write_atomically
 from overdeck.paths import Places, shipped
@@ -63,9 +64,9 @@ def recipe_for(places: Places, client: str = "claude") -> Recipe:
 
 
 def load_fleet(recipe: Recipe) -> Fleet:
-    """``manifest.load`` with the CLI's kind of error."""
+    """``planning.load`` with the CLI's kind of error."""
     try:
-        return manifests.load(recipe)
+        return planning.load(recipe)
     except ManifestError as problem:
         raise OverdeckError(
             f"the config cannot be read: {problem}",
@@ -125,9 +126,9 @@ def write_plans(recipe: Recipe) -> list[Path]:
     events = {event for module in fleet.enabled for event in module.events}
     events |= {path.stem for path in folder.glob("*.plan")}
     try:
-        write_atomically(folder / manifests.RECIPE, recipe.encode())
+        write_atomically(folder / planning.RECIPE, recipe.encode())
         return [
-            Path(manifests.write_plan(recipe, manifests.compile_plan(recipe, fleet, event)))
+            Path(planning.write_plan(recipe, planning.compile_plan(recipe, fleet, event)))
             for event in sorted(events)
         ]
     except (PlanError, OSError) as error:

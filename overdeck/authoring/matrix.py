@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from overdeck.authoring.fleet import entry_path, front_command, interpreter
-from overdeck.dispatch import manifest as manifests
-from overdeck.dispatch.manifest import Fleet, Manifest, Recipe
+from overdeck.dispatch.manifest import Manifest
+from overdeck.dispatch.planning import Fleet, Recipe, compile_plan
 from overdeck.process import NotCompleted, run
 
 EXPECTATIONS = ("none", "deny", "ask", "allow", "defer", "advise", "tell", "rewrite", "keep_going", "stop")
@@ -112,7 +112,7 @@ def ask_front(
         plans = Path(scratch, "state", "plans", "claude")
         plans.mkdir(parents=True, mode=0o700)
         recipe = _recipe(scratch, plans)
-        plan = manifests.compile_plan(recipe, _only(manifest), event)
+        plan = compile_plan(recipe, _only(manifest), event)
         plan.sources = []
         for module in plan.modules:
             module.config = {**module.config, **(config or {})}

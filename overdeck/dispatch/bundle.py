@@ -14,7 +14,7 @@ import marshal
 import posix
 from _frozen_importlib_external import MAGIC_NUMBER
 
-from overdeck.dispatch.plan import slurp, stamp
+from overdeck.dispatch.plan import replace, slurp, stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ front.main(sys.argv)
 """
 
 NOW = ("jsontext", "clients", "plan", "module", "record", "bundle", "runner", "merge", "payload", "front")
-"""What every call needs, each before those that import it; the rest (shell, manifest) is found the usual way."""
+"""What every call needs, each before those that import it; the rest (shell, planning) is found the usual way."""
 
 
 def build(entry: str, folder: str) -> str:
@@ -70,8 +70,6 @@ def build(entry: str, folder: str) -> str:
     constants = (root, sources, (("__future__", future), *codes.items()))
     loader = compile(_LOADER, path, "exec")
     loader = loader.replace(co_consts=tuple(constants if c == "constants" else c for c in loader.co_consts))
-    from overdeck.dispatch.manifest import replace
-
     replace(path, MAGIC_NUMBER + bytes(12) + marshal.dumps(loader))
     return path
 
@@ -82,8 +80,6 @@ def keep_code(source: str, folder: str) -> tuple[str, list[int]]:
     The stamp is nanoseconds, size and inode: an edit of the same length within the same second, which Python's own
     .pyc files miss, makes another. Raises OSError, SyntaxError or ValueError.
     """
-    from overdeck.dispatch.manifest import replace
-
     stamped = stamp(source)
     path = binascii.crc32(repr((source, stamped, MAGIC_NUMBER)).encode("utf-8", "replace"))
     name = f"{folder}/code/{path:08x}"

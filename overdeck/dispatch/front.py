@@ -296,7 +296,7 @@ def _bound_keep_going(front: _Front, plan: Plan, top: dict[str, Any], merged: me
         count = 0
     else:
         count += 1
-    from overdeck.dispatch.manifest import replace
+    from overdeck.dispatch.plan import replace
 
     try:
         try:

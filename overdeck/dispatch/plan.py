@@ -311,3 +311,23 @@ def one_line(text: str) -> str:
     if "\n" in text or "\r" in text:
         raise PlanError(f"a path with a line break cannot be in a plan: {text!r}")
     return text
+
+
+def replace(path: str, content: bytes) -> None:
+    """Atomic write, owner only: temporary file beside it, fsync, rename. Raises OSError; the old file stays."""
+    temporary = f"{path}.{posix.getpid()}.tmp"
+    fd = posix.open(
+        temporary, posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_CLOEXEC | posix.O_NOFOLLOW, 0o600
+    )
+    try:
+        try:
+            view = memoryview(content)
+            while view:
+                view = view[posix.write(fd, view) :]
+            posix.fsync(fd)
+        finally:
+            posix.close(fd)
+        posix.rename(temporary, path)
+    except BaseException:
+        posix.unlink(temporary)
+        raise

@@ -5,22 +5,23 @@ from __future__ import annotations
 import fcntl
 import posix
 
-from overdeck.dispatch import clients, manifest
-from overdeck.dispatch.plan import Plan, PlanError, parse, read_plan
+from overdeck.dispatch import clients, planning
+from overdeck.dispatch.manifest import ManifestError
+from overdeck.dispatch.plan import Plan, PlanError, parse, read_plan, replace
 
 
 def rebuild(plans: str, event: str, last: Plan | None, problem: str) -> tuple[Plan | None, str]:
     """Make the plan again from its recipe; one call writes it, the others use theirs without writing."""
     try:
-        recipe = manifest.Recipe.load(plans)
+        recipe = planning.Recipe.load(plans)
     except PlanError as error:
         return (last, f"the last good plan stays in force: {error}") if last else (None, f"{problem}; {error}")
     try:
-        fleet = manifest.load(recipe)
-        plan = manifest.compile_plan(recipe, fleet, event)
+        fleet = planning.load(recipe)
+        plan = planning.compile_plan(recipe, fleet, event)
         plan.crc = parse(plan.encode()).crc  # write_plan gives it another, with the bundle in it
         trouble = "; ".join(str(one) for one in fleet.problems)
-    except (PlanError, manifest.ManifestError) as error:
+    except (PlanError, ManifestError) as error:
         plan, trouble = None, str(error)
     if trouble and last is not None:
         _remember_failure(recipe, event)
@@ -35,7 +36,7 @@ def rebuild(plans: str, event: str, last: Plan | None, problem: str) -> tuple[Pl
         lock = posix.open(f"{plans}/.lock", posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            manifest.write_plan(recipe, plan)
+            planning.write_plan(recipe, plan)
         finally:
             posix.close(lock)
     except BlockingIOError:
@@ -52,13 +53,13 @@ def failed_before(plans: str, event: str) -> bool:
     except PlanError:
         return False
     try:
-        return failed == manifest.fingerprint(manifest.Recipe.load(plans)).encode()
+        return failed == planning.fingerprint(planning.Recipe.load(plans)).encode()
     except PlanError:
         return False
 
 
-def _remember_failure(recipe: manifest.Recipe, event: str) -> None:
+def _remember_failure(recipe: planning.Recipe, event: str) -> None:
     try:
-        manifest.replace(f"{recipe.plans}/{event}.failed", manifest.fingerprint(recipe).encode())
+        replace(f"{recipe.plans}/{event}.failed", planning.fingerprint(recipe).encode())
     except OSError:
         return

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from fronts import Front
 
-from overdeck.dispatch import manifest as manifests
+from overdeck.dispatch import planning
 from overdeck.dispatch.manifest import ManifestError, read_manifest
 
 GOOD = 'id = "m"\npack = "guards"\nclass = "gate"\n[events]\nPreToolUse = "Bash"\n'
@@ -77,7 +77,7 @@ def test_modules_stand_in_pack_order_then_by_id_and_user_modules_last(front: Fro
     (own / "module.py").touch()
     (own / "module.toml").write_text(GOOD.replace('"m"', '"mine"').replace('pack = "guards"\n', ""))
     front.config.write_text('packs = ["early", "guards"]\n')
-    fleet = manifests.load(front.recipe)
+    fleet = planning.load(front.recipe)
     assert [m.id for m in fleet.enabled] == ["z", "a", "b", "mine"]
     assert [m.id for m in fleet.found] == ["a", "b", "off", "z", "mine"]
 
@@ -85,10 +85,10 @@ def test_modules_stand_in_pack_order_then_by_id_and_user_modules_last(front: Fro
 def test_the_users_table_overlays_the_defaults_and_a_wrong_key_or_type_is_a_fault(front: Front) -> None:
     front.module("m", "return None", toml="[config]\nlimit = 5\nname = 'x'\n")
     front.config.write_text("[modules.m]\nlimit = 9\n")
-    assert manifests.load(front.recipe).enabled[0].config == {"limit": 9, "name": "x"}
+    assert planning.load(front.recipe).enabled[0].config == {"limit": 9, "name": "x"}
     for table in ("limt = 9", 'limit = "9"', "limit = true"):
         front.config.write_text(f"[modules.m]\n{table}\n")
-        assert manifests.load(front.recipe).problems, table
+        assert planning.load(front.recipe).problems, table
 
 
 def test_two_modules_of_one_id_are_a_fault_of_the_second(front: Front) -> None:
@@ -97,7 +97,7 @@ def test_two_modules_of_one_id_are_a_fault_of_the_second(front: Front) -> None:
     own.mkdir()
     (own / "module.py").touch()
     (own / "module.toml").write_text(GOOD)
-    fleet = manifests.load(front.recipe)
+    fleet = planning.load(front.recipe)
     assert [m.user for m in fleet.enabled] == [False]
     assert "taken by" in fleet.problems[0].reason
 
@@ -105,7 +105,7 @@ def test_two_modules_of_one_id_are_a_fault_of_the_second(front: Front) -> None:
 def test_a_table_for_no_module_is_named(front: Front) -> None:
     front.module("m", "return None")
     front.config.write_text("[modules.git-decison]\nenabled = false\n")
-    assert "git-decison" in str(manifests.load(front.recipe).problems[0])
+    assert "git-decison" in str(planning.load(front.recipe).problems[0])
 
 
 @pytest.mark.parametrize(
@@ -123,4 +123,4 @@ def test_a_config_that_cannot_be_read_is_raised_not_guessed(front: Front, text: 
     front.module("m", "return None")
     front.config.write_text(text)
     with pytest.raises(ManifestError, match=r"config\.toml"):
-        manifests.load(front.recipe)
+        planning.load(front.recipe)

@@ -8,7 +8,7 @@ from fronts import Front
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from overdeck.dispatch import manifest as manifests
+from overdeck.dispatch.manifest import ManifestError, read_manifest
 from overdeck.dispatch.plan import Module, Plan, PlanError, parse, read_plan, trusted
 
 
@@ -115,5 +115,5 @@ def test_no_manifest_text_does_anything_but_load_or_name_its_fault(tmp_path: Pat
     folder.mkdir(exist_ok=True)
     (folder / "module.py").touch()
     (folder / "module.toml").write_text(text)
-    with pytest.raises(manifests.ManifestError, match=r"module\.toml"):
-        manifests.read_manifest(str(folder))
+    with pytest.raises(ManifestError, match=r"module\.toml"):
+        read_manifest(str(folder))

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from overdeck.authoring.fleet import entry_path, interpreter
-from overdeck.dispatch import manifest as manifests
-from overdeck.dispatch.manifest import Recipe
+from overdeck.dispatch import planning
+from overdeck.dispatch.plan import replace
+from overdeck.dispatch.planning import Recipe
 
 PAYLOADS = Path(__file__).resolve().parent.parent / "payloads"
 
@@ -98,10 +99,10 @@ class Front:
 
     def install(self) -> None:
         """Write recipe and plans, as ``overdeck install`` does."""
-        manifests.replace(f"{self.recipe.plans}/{manifests.RECIPE}", self.recipe.encode())
-        fleet = manifests.load(self.recipe)
+        replace(f"{self.recipe.plans}/{planning.RECIPE}", self.recipe.encode())
+        fleet = planning.load(self.recipe)
         for event in {event for module in fleet.enabled for event in module.events}:
-            manifests.write_plan(self.recipe, manifests.compile_plan(self.recipe, fleet, event))
+            planning.write_plan(self.recipe, planning.compile_plan(self.recipe, fleet, event))
 
     def argv(self, event: str) -> list[str]:
         """The Python twin, or the native front where the test was given one."""
