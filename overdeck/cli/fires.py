@@ -4,9 +4,10 @@ import csv
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from overdeck.cli.output import JsonOption, Output, verb
 from overdeck.errors import not_found, usage
@@ -17,7 +18,22 @@ if TYPE_CHECKING:
 
     from overdeck.telemetry.report import ModuleRow, Report
 
+
+class FiresGroup(TyperGroup):
+    """The verbs below ``fires``; a word that is none of them is most likely a module's id."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """As typer does; raises OverdeckError (usage) with the option that shows one module."""
+        if args and self.get_command(ctx, args[0]) is None:
+            raise usage(
+                f"fires has no verb {args[0]!r}; it has {', '.join(sorted(self.commands))}",
+                hint=f"overdeck fires --module {args[0]}, if a module is meant",
+            )
+        return super().resolve_command(ctx, args)
+
+
 fires_app = typer.Typer(
+    cls=FiresGroup,
     invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -90,6 +106,9 @@ def suspects(context: typer.Context, since: SinceOption = _DEFAULT_SINCE, as_jso
         out.data = _data(found, rows)
         if rows:
             _print_table(out, found, rows)
+        else:
+            young = sum(row.verdict == "immature" for row in found.rows)
+            out.line(f"No module is suspect; {young} of {len(found.rows)} are immature: too young to be judged.")
         _print_close(out, found, rows)
 
 
@@ -139,15 +158,17 @@ def keep(
             out.data = {"id": module_id, "keep": None}
             out.line(f"{module_id} is judged like the others again")
             return
+        find(places, module_id)
         if not because.strip():
             raise usage(
                 f"why does {module_id} stay? Give the reason with --because",
                 hint=f'overdeck fires keep {module_id} --because "…"',
             )
-        find(places, module_id)
         word = keep_list.keep(places, module_id, because.strip(), datetime.now(UTC))
-        out.data = {"id": module_id, "keep": {"because": word.because, "date": word.date}}
+        file = keep_list.keep_file(places)
+        out.data = {"id": module_id, "keep": {"because": word.because, "date": word.date}, "file": str(file)}
         out.line(f"{module_id} is exempt from now on: {word}")
+        out.note(f"written to {file}; to take it back: overdeck fires keep {module_id} --undo")
 
 
 def _given(context: typer.Context, since: str, as_json: bool) -> tuple[str, bool]:
@@ -223,6 +244,7 @@ def _print_table(out: Output, found: "Report", rows: "Sequence[ModuleRow]") -> N
         [column.title for column in COLUMNS],
         [[column.text(row, found.now) for column in COLUMNS] for row in rows],
         right=[column.title for column in COLUMNS if column.right],
+        below="why",
     )
 
 

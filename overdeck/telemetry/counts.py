@@ -107,13 +107,13 @@ def _asked(
     connection.execute(
         "create or replace temp table combined as "
         f"select client, plan, event, tool, sub, min(ts) as first, max(ts) as last, [{each}] as n "
-        f"from calls {where} group by client, plan, event, tool, sub",
+        f"from counted_calls {where} group by client, plan, event, tool, sub",
         parameters,
     )
     connection.execute(
         "create or replace temp table strays as "
         f"select module, min(ts) as first, max(ts) as last, [{each}] as n "
-        f"from runs anti join routes using (client, plan, tool, sub, module) {where} group by module",
+        f"from counted_runs anti join routes using (client, plan, tool, sub, module) {where} group by module",
         parameters,
     )
     happened: Happened = {}
@@ -150,7 +150,7 @@ def _fires(
     )
     for id, deny, advise, act, ever, last, future in connection.execute(
         f"select module, {actions}, count(*), max(ts), count(*) filter (ts > $ahead) "
-        f"from fires {where} group by module",
+        f"from counted_fires {where} group by module",
         parameters,
     ).fetchall():
         entry = of(id)
@@ -168,7 +168,7 @@ def _runs(
     for id, errors, timeouts, quantiles, us, size in connection.execute(
         "select module, count(*) filter (\"end\" = 'error'), count(*) filter (\"end\" = 'timeout'), "
         "quantile_cont(us, [0.5, 0.95, 0.99]), coalesce(sum(us), 0)::bigint, coalesce(sum(bytes), 0)::bigint "
-        f"from runs {where} group by module",
+        f"from counted_runs {where} group by module",
         parameters,
     ).fetchall():
         entry = of(id)

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from overdeck.errors import ExitCode, OverdeckError, unusable
 from overdeck.files import write_atomically
@@ -20,9 +21,14 @@ class Kept:
         return f"{self.because} ({self.date})"
 
 
+def keep_file(places: Places) -> Path:
+    """Where the words are."""
+    return places.state / "keep.json"
+
+
 def kept(places: Places) -> dict[str, Kept]:
     """Every module with the owner's word, by id. Raises OverdeckError where the file is not ours any more."""
-    path = places.state / "keep.json"
+    path = keep_file(places)
     try:
         table = json.loads(path.read_bytes())
         return {id: Kept(str(entry["because"]), str(entry["date"])) for id, entry in table.items()}
@@ -58,4 +64,4 @@ def let_go(places: Places, id: str) -> bool:
 
 def _write(places: Places, table: dict[str, Kept]) -> None:
     content = {id: {"because": word.because, "date": word.date} for id, word in sorted(table.items())}
-    write_atomically(places.state / "keep.json", (json.dumps(content, indent=2) + "\n").encode())
+    write_atomically(keep_file(places), (json.dumps(content, indent=2) + "\n").encode())

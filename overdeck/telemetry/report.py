@@ -128,7 +128,8 @@ def last_fires(places: Places, module: str, n: int) -> list[FireLine]:
     """The last ``n`` fires of a module, newest first, from the published copy."""
     with reader(places) as published:
         rows = published.connection.execute(
-            "select ts, event, action from fires where module = ? order by ts desc, source desc, pos desc limit ?",
+            "select ts, event, action from counted_fires where module = ? "
+            "order by ts desc, source desc, pos desc limit ?",
             [module, n],
         ).fetchall()
     return [FireLine(ts.replace(tzinfo=UTC), event, action) for ts, event, action in rows]

@@ -2,10 +2,12 @@
 
 ``fires, calls, runs, asked, modules, module_health, quarantine, sources`` answer questions; ``plans``,
 ``combinations`` and ``routes`` say whom a call asked, so that ``asked`` needs no row for each call and module.
+``counted_calls``, ``counted_runs`` and ``counted_fires`` are the same
+without our own probes (doctor, audit --measure: their sessions begin with ``overdeck-``); whatever counts uses these.
 All timestamps are naive UTC. ``source`` and ``pos`` name the line a row came from: sources.id, byte offset.
 """
 
-VERSION = 1
+VERSION = 2
 """Another number in a database means: set it aside and read the logs again."""
 
 TABLES = """
@@ -50,12 +52,26 @@ create table modules (
 """
 
 VIEWS = """
+create view probes as select source, pos, ts, us from calls where starts_with(session, 'overdeck-');
+
+create view counted_calls as from calls where not coalesce(starts_with(session, 'overdeck-'), false);
+
+create view counted_runs as from runs anti join probes using (source, pos);
+
+-- A fire names no session: it is a probe's where one's own call ran the module, and it fired, around that time.
+create view counted_fires as from fires f where not exists (
+    from runs n join probes p using (source, pos)
+    where n.module = f.module and n.event = f.event and n."end" = 'fire'
+        and f.ts between p.ts - to_microseconds(coalesce(p.us, 0) + 5000)
+        and p.ts + to_microseconds(coalesce(p.us, 0) + 5000)
+);
+
 create view asked as
 select c.ts, c.client, c.event, c.tool, c.session, c.sub, r.module
-from calls c join routes r on (c.client, c.plan, c.tool, c.sub) = (r.client, r.plan, r.tool, r.sub)
+from counted_calls c join routes r on (c.client, c.plan, c.tool, c.sub) = (r.client, r.plan, r.tool, r.sub)
 union all
 select n.ts, n.client, n.event, n.tool, c.session, n.sub, n.module
-from runs n join calls c on c.source = n.source and c.pos = n.pos
+from counted_runs n join calls c on c.source = n.source and c.pos = n.pos
 where not exists (
     from routes r
     where (n.client, n.plan, n.tool, n.sub, n.module) = (r.client, r.plan, r.tool, r.sub, r.module)
@@ -63,13 +79,13 @@ where not exists (
 
 create view module_health as
 with combined as (
-    select client, plan, tool, sub, count(*) as n, max(ts) as last from calls group by all
+    select client, plan, tool, sub, count(*) as n, max(ts) as last from counted_calls group by all
 ), asked_of as (
     select r.module, sum(c.n) as n, max(c.last) as last
     from combined c join routes r on (c.client, c.plan, c.tool, c.sub) = (r.client, r.plan, r.tool, r.sub)
     group by all
     union all
-    select n.module, count(*), max(n.ts) from runs n
+    select n.module, count(*), max(n.ts) from counted_runs n
     where not exists (
         from routes r
         where (n.client, n.plan, n.tool, n.sub, n.module) = (r.client, r.plan, r.tool, r.sub, r.module)
@@ -81,13 +97,13 @@ with combined as (
     select module, count(*) as fired, count(*) filter (action = 'deny') as deny,
         count(*) filter (action = 'advise') as advise, count(*) filter (action = 'act') as act,
         max(ts) as last_fire
-    from fires group by all
+    from counted_fires group by all
 ), ran as (
     select module, count(*) as ran, count(*) filter ("end" = 'error') as errors,
         count(*) filter ("end" = 'timeout') as timeouts, quantile_cont(us, 0.5) / 1000 as p50_ms,
         quantile_cont(us, 0.95) / 1000 as p95_ms, quantile_cont(us, 0.99) / 1000 as p99_ms,
         sum(us)::bigint as us, sum(bytes)::bigint as bytes
-    from runs group by all
+    from counted_runs group by all
 ), named as (
     select id as module from modules
     union select module from asked_in_all union select module from fired union select module from ran

@@ -1,5 +1,6 @@
 """Who was asked, derived from the plan a call names."""
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from overdeck.telemetry.routes import kept_plan
@@ -106,3 +107,31 @@ def test_the_report_and_the_view_count_alike(user: "User") -> None:
     assert by_view == {"all": 9, "bash": 5}
     assert {id: user.row(id).asked for id in by_view} == by_view
     assert dict(user.sql("select module, asked from module_health")) == by_view
+
+
+def test_our_own_probes_are_taken_in_and_count_for_nothing(user: "User") -> None:
+    user.module("m")
+    plan = user.install()
+    user.call(plan=plan, ts=user.ago(days=2))
+    for session in ("overdeck-doctor", "overdeck-audit"):
+        user.call(plan=plan, session=session, ran={"m": {"us": 5, "bytes": 9, "end": "fire"}})
+    user.fire("m")
+    row = user.row("m")
+
+    assert (row.asked, row.fired, row.context_bytes, row.last_fire) == (1, 0, 0, None)
+    assert row.last_asked == (user.now - timedelta(days=2)).replace(
+        microsecond=user.now.microsecond // 1000 * 1000
+    )
+    assert asked(user) == {"m": 1}
+    assert user.sql("select asked, fired, ran from module_health") == [(1, 0, 0)]
+    assert user.sql("select count(*) from calls") == [(3,)]
+
+
+def test_a_fire_of_an_agent_counts_also_when_we_probed_a_minute_later(user: "User") -> None:
+    user.module("m")
+    plan = user.install()
+    user.call(plan=plan, session="overdeck-doctor", ran={"m": {"us": 5, "bytes": 9, "end": "fire"}})
+    user.fire("m", ts=user.ago(minutes=2))
+    user.fire("m")
+
+    assert user.row("m").fired == 1

@@ -119,6 +119,8 @@ def test_options_before_a_subcommand_count(busy: "User") -> None:
         (["fires", "keep", "acts"], 2, "Give the reason"),
         (["fires", "keep", "acts", "--because", " "], 2, "Give the reason"),
         (["fires", "keep", "nobody", "--because", "x"], 3, "nobody"),
+        (["fires", "keep", "nobody"], 3, "nobody"),
+        (["fires", "acts"], 2, "fires has no verb 'acts'"),
         (["fires", "--module", "nobody"], 3, "no module 'nobody'"),
         (["fires", "frobnicate"], 2, "frobnicate"),
         (["ingest", "--status"], 3, "there is no telemetry yet"),
@@ -225,3 +227,28 @@ def test_help_loads_neither_duckdb_nor_textual(user: "User", argv: list[str]) ->
     loaded = Home(user.home).loaded_by("overdeck", *argv)
     assert "overdeck" in loaded
     assert loaded & {"duckdb", "textual"} == set()
+
+
+def test_a_module_in_the_place_of_a_verb_is_told_the_option(user: "User") -> None:
+    assert "overdeck fires --module acts" in user.run("fires", "acts").err
+
+
+def test_keep_says_where_it_wrote(busy: "User") -> None:
+    said = busy.run("fires", "keep", "silent", "--because", "x")
+    assert str(busy.places.state / "keep.json") in said.err
+    assert (busy.places.state / "keep.json").is_file()
+
+
+def test_no_suspects_are_said_with_those_that_are_too_young(user: "User") -> None:
+    user.module("young")
+    user.call(plan=user.install())
+    assert user.run("fires", "suspects").out.splitlines()[0] == (
+        "No module is suspect; 1 of 1 are immature: too young to be judged."
+    )
+
+
+def test_on_a_terminal_the_reason_goes_under_its_row(busy: "User") -> None:
+    lines = Home(busy.home).on_a_terminal("overdeck", "fires").splitlines()
+    row = next(number for number, line in enumerate(lines) if line.startswith("broken"))
+    assert lines[row + 1].startswith("    3 errors and 0 timeouts")
+    assert "why" not in next(line for line in lines if line.startswith("module"))
