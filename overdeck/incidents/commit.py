@@ -124,7 +124,8 @@ def _full_sha(repo: Path, sha: str) -> tuple[str, tuple[GitCheck, ...]]:
             found.append(name)
     if not found:
         raise unverifiable(
-            f"there is no commit {sha} in {repo}, even after a fetch",
+            f"there is no commit {sha} in {repo}, even after a fetch: it may be mistyped, or not pushed yet, so nobody "
+            "can tell whether it is the fix",
             "unknown-commit",
             "check the SHA (git log --oneline), or name its repository: --repo DIR",
         )

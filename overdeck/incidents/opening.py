@@ -3,6 +3,7 @@
 import re
 from collections.abc import Container
 from dataclasses import dataclass
+from pathlib import Path
 
 from overdeck.errors import usage
 from overdeck.incidents import taxonomy
@@ -42,6 +43,13 @@ class Opened:
     """False when this very call (its key) had been recorded before."""
     earlier: tuple[str, ...]
     """Ids of closed incidents of the same class and fingerprint: they hold what was done the last time."""
+    log: Path
+    """The file it is recorded in."""
+
+    @property
+    def trailer(self) -> str:
+        """What the message of the commit that fixes it must hold."""
+        return f"Incident: {self.incident.id}"
 
 
 def open_incident(
@@ -82,7 +90,7 @@ def open_incident(
                     code="key-reused",
                     hint="leave --key out, or give this sighting a key of its own",
                 )
-            return Opened(known, created=False, recorded=False, earlier=())
+            return Opened(known, created=False, recorded=False, earlier=(), log=writer.path)
         running = next((incident for incident in alike if incident.state == OPEN), None)
         clock, said = history.lamport + 1, {"title": title, **context}
         if running is not None:
@@ -94,7 +102,7 @@ def open_incident(
             )
         writer.append([line])
     after = fold((*history.events, event))
-    return Opened(after.get(event.incident), running is None, recorded=True, earlier=earlier)
+    return Opened(after.get(event.incident), running is None, recorded=True, earlier=earlier, log=writer.path)
 
 
 def _opening(

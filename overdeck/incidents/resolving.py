@@ -8,6 +8,7 @@ from typing import Any
 
 from overdeck import __version__
 from overdeck.errors import ExitCode, OverdeckError, usage
+from overdeck.git import NoWorkTree, top
 from overdeck.incidents import commit, ids, log
 from overdeck.incidents.artifact import WHAT_AN_ARTIFACT_IS, Artifact, parse
 from overdeck.incidents.current import Warn, read
@@ -167,7 +168,7 @@ def _verify(
     evidence: dict[str, list[Statement]] = {key: [] for key in keys}
     if not any(sought.values()):
         return evidence
-    where = (repo or registry.root).absolute()
+    where = _work_tree((repo or registry.root).absolute())
     branch = commit.fetch(where, registry.branch)
     looked_at = dict.fromkeys(artifact for refs in sought.values() for artifact in refs)
     landed = {artifact: commit.find(where, branch, artifact.value) for artifact in looked_at}
@@ -184,6 +185,14 @@ def _verify(
             *(_statement(landed[ref], "asserted", at) for ref in on_word),
         ]
     return evidence
+
+
+def _work_tree(folder: Path) -> Path:
+    """The repository around ``folder`` by the name people have for it, its top; ``folder`` where there is none."""
+    try:
+        return top(folder, hint="od-incidents resolve --help")
+    except NoWorkTree:
+        return folder
 
 
 def _not_held(incident: Incident, artifacts: Sequence[Artifact]) -> list[Artifact]:

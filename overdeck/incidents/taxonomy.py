@@ -43,10 +43,11 @@ class Taxonomy:
             if wanted in (known.id.lower(), known.slug):
                 return known
         near = self._nearest(wanted)
+        classes = f"the classes are: {', '.join(known.slug for known in self.classes)}"
         raise not_found(
             f"there is no class {name!r} in {self.path}",
             code="no-such-class",
-            hint=f"did you mean {' or '.join(near)}?" if near else f"the classes are listed in {self.path}",
+            hint=f"did you mean {' or '.join(near)}? {classes}" if near else classes,
             data={"candidates": near},
         )
 

@@ -132,3 +132,11 @@ def test_listing_imports_nothing_heavy(clone: "Clone") -> None:
     loaded = Home(clone.home).loaded_by("od-incidents", "list", cwd=clone.top)
     assert "overdeck" in loaded
     assert loaded & {"rich", "textual", "duckdb", "psutil", "sqlite3"} == set()
+
+
+def test_on_a_terminal_a_long_title_goes_under_its_row(clone: "Clone") -> None:
+    name = clone.open("a title of so many words that no terminal of eighty columns can hold it in one line")
+    lines = Home(clone.home).on_a_terminal("od-incidents", "list", "--registry", str(clone.root)).splitlines()
+
+    assert lines[1].startswith(name) and lines[2].startswith("    a title of so many words")
+    assert max(map(len, lines)) <= 80

@@ -1,9 +1,11 @@
 """``od-incidents open``: one open incident per class and fingerprint."""
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from homes import Home
 
 from overdeck.errors import OverdeckError
 from overdeck.incidents import log
@@ -129,3 +131,28 @@ def test_a_new_incident_takes_a_fifth_digit_rather_than_the_id_of_another(local:
     assert len(second) > len(first)
     state = fold(log.read(local.log).events)
     assert [incident.id for incident in state.incidents] == [first, second]
+
+
+def test_open_says_what_the_fixing_commit_must_hold_and_that_the_log_is_to_be_committed(clone: "Clone") -> None:
+    said = clone.od("open", "--class", "hook-timeout", "--title", "x")
+    name = said.out.split()[0]
+    log_file = next(clone.log.glob("*.jsonl"))
+
+    assert f"Incident: {name}" in said.err and f"commit the log, too: {log_file}" in said.err
+    data = clone.od("open", "--class", "hook-timeout", "--title", "x", "--json").data
+    assert (data["trailer"], data["log"]) == (f"Incident: {name}", str(log_file))
+
+
+def test_a_registry_outside_git_has_no_log_to_commit(tmp_path: Path, home: Path) -> None:
+    user = Home(home)
+    user.run("od-incidents", "init", "--registry", str(tmp_path / "r"))
+    args = ("--registry", str(tmp_path / "r"), "--class", "hook-timeout", "--title", "x")
+
+    assert "commit the log" not in user.run("od-incidents", "open", *args).err
+
+
+def test_a_class_that_is_like_no_other_gets_the_list_of_all(clone: "Clone") -> None:
+    said = clone.od("open", "--class", "bogus", "--title", "x")
+
+    assert said.code == 3
+    assert "hook-timeout" in said.err and "context-spam" in said.err

@@ -254,7 +254,10 @@ class TestAsserted:
 class TestUnverifiable:
     def test_an_unknown_object(self, clone: "Clone") -> None:
         said = _refused(clone, clone.open(), "--artifact", "commit:" + "0123456789" * 4, "--json")
-        assert (said.code, said.document["error"]["code"]) == (5, "unknown-commit")
+        message = said.check_refused(5, "unknown-commit", "nobody can tell whether it is the fix")["error"][
+            "message"
+        ]
+        assert f" in {clone.top}, " in message, "the repository is called by its top, not by the registry in it"
 
     def test_an_object_that_is_no_commit(self, clone: "Clone") -> None:
         tree = clone.git("rev-parse", "HEAD^{tree}")

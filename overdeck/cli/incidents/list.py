@@ -74,7 +74,9 @@ def list_incidents(
                 )
                 for one in chosen
             ]
-            out.table(("id", "state", "class", "seen", "last (UTC)", "title"), rows, right=("seen",))
+            out.table(
+                ("id", "state", "class", "seen", "last (UTC)", "title"), rows, right=("seen",), below="title"
+            )
         if len(chosen) < len(everything.incidents):
             out.note(
                 f"{len(chosen)} of {len(everything.incidents)} incidents shown; od-incidents list --state all"

@@ -12,7 +12,12 @@ from overdeck.cli.output import JsonOption, verb
 def open_incident(
     *,
     class_name: Annotated[
-        str, typer.Option("--class", metavar="CLASS", help="What kind of trouble: C033 or hook-timeout.")
+        str,
+        typer.Option(
+            "--class",
+            metavar="CLASS",
+            help="What kind of trouble: C033 or hook-timeout; any other word lists them.",
+        ),
     ],
     title: Annotated[str, typer.Option("--title", help="What happened, in one line.")],
     fingerprint: Annotated[
@@ -44,6 +49,8 @@ def open_incident(
             "created": opened.created,
             "recorded": opened.recorded,
             "earlier": list(opened.earlier),
+            "trailer": opened.trailer,
+            "log": str(opened.log),
         }
         if not opened.recorded:
             out.line(f"{incident.id} has this call already (key {key}); nothing was written")
@@ -54,3 +61,6 @@ def open_incident(
             out.line(f"{incident.id} is open already; {again}: {shown(incident.title)}")
         for name in opened.earlier:
             out.note(f"it happened before: od-incidents show {name}")
+        out.note(f"the commit that fixes it has this line at the end of its message: {opened.trailer}")
+        if opened.recorded and any((folder / ".git").exists() for folder in opened.log.parents):
+            out.note(f"commit the log, too: {opened.log}")
