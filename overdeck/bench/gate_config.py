@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from overdeck.bench.compare import METRICS, Metric
-from overdeck.errors import InvalidMeasurement, OverdeckError
+from overdeck.errors import InvalidMeasurement, OverdeckError, usage
 from overdeck.tomlfile import read_toml
 
 _TOP = {"base", "build", "tolerance", "scenario"}
@@ -61,11 +61,17 @@ class GateConfig:
 
 
 def read_gate_config(file: Path) -> GateConfig:
-    """Read and check ``file``; raises InvalidMeasurement, naming the key, where anything is wrong with it."""
+    """Read and check ``file``; raises OverdeckError (usage) where it is not there, InvalidMeasurement, naming the
+    key, where anything is wrong with it.
+    """
     try:
         document = read_toml(file)
-    except FileNotFoundError as error:
-        raise _invalid(file, f"cannot be read: {error.strerror}") from None
+    except FileNotFoundError:
+        raise usage(
+            f"there is no {file} here, so nothing says what to measure: hookbench gate runs in a checkout",
+            code="no-gate-config",
+            hint="cd to the checkout, or: hookbench gate --config FILE",
+        ) from None
     except OverdeckError as error:
         raise InvalidMeasurement(error.message, code="gate-config", hint=error.hint) from None
     _known(file, document, _TOP, "at top level")

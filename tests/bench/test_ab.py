@@ -274,3 +274,10 @@ def test_the_core_loads_no_door(environ):
     )
     ended = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == "[]"
+
+
+def test_without_a_payload_the_shipped_call_in_which_nothing_acts_is_used_and_said(hookbench, payload):
+    said = hookbench("ab", "grep PreToolUse", "grep PreToolUse", *QUICK, "--json")
+
+    assert said.code == 0 and str(payload) in said.err
+    assert [arm["exits"] for arm in said.data["arms"]] == [[0], [0]], "grep found the event in its payload"

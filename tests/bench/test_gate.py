@@ -235,8 +235,9 @@ def test_a_gate_file_that_says_something_wrong_is_invalid(gate, repository, toml
     invalid(gate("--json"), "gate-config", why)
 
 
-def test_a_missing_gate_file_is_invalid(gate):
-    invalid(gate("--config", "none.toml", "--json"), "gate-config", "none.toml cannot be read")
+def test_outside_a_checkout_there_is_no_gate_file_and_that_is_said(gate, hookbench):
+    gate("--config", "none.toml", "--json").check_refused(2, "no-gate-config", "there is no none.toml here")
+    hookbench("gate", "--json").check_refused(2, "no-gate-config", "bench/gate.toml")
 
 
 def test_a_cap_below_the_first_look_is_a_usage_error(gate):

@@ -11,6 +11,7 @@ import typer
 from overdeck.cli.bench.interrupt import sigterm_unwinds
 from overdeck.cli.output import JsonOption, verb
 from overdeck.errors import usage
+from overdeck.paths import shipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -38,11 +39,15 @@ def ab(
     a: Annotated[str, typer.Argument(metavar="A", help=f"The arm to compare with: {_ARM_HELP}.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The arm in question, of the same forms.")],
     payload: Annotated[
-        Path,
+        Path | None,
         typer.Option(
-            "--payload", help="What every command finds on stdin.", exists=True, dir_okay=False, readable=True
+            "--payload",
+            help="What every command finds on stdin. Default: a Bash call in which nothing acts.",
+            exists=True,
+            dir_okay=False,
+            readable=True,
         ),
-    ],
+    ] = None,
     pairs: Annotated[int, typer.Option("--pairs", help="Blocks of one A and one B in random order.")] = 40,
     metric: Annotated[
         MetricName, typer.Option("--metric", help="Which one carries the verdict; the other is printed beside it.")
@@ -84,6 +89,9 @@ def ab(
     from overdeck.errors import InvalidMeasurement
 
     with verb("ab", as_json) as out, sigterm_unwinds(), _progress(pairs, metric.value) as on_block:
+        if payload is None:
+            payload = shipped("bench", "scenarios", "payloads", "noop.bash.json")
+            out.note(f"payload {payload}: a Bash call in which nothing acts")
         content = payload.read_bytes()
         chosen = draw_seed() if seed is None else seed
         out.note(f"seed {chosen}")
