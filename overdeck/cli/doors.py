@@ -1,7 +1,11 @@
 """The three commands a user types, each a list of its verbs."""
 
+import sys
+from typing import Annotated
+
 import typer
 
+from overdeck import __version__
 from overdeck.cli.output import run
 
 
@@ -26,6 +30,27 @@ def od_incidents() -> None:
     run(app, "od-incidents", family="incidents.")
 
 
-def door(help_text: str) -> typer.Typer:
-    """A Typer application with the habits of all three: help on no arguments, no completion installer."""
+def group(help_text: str) -> typer.Typer:
+    """A Typer application with the habits of all of ours: help on no arguments, no completion installer."""
     return typer.Typer(help=help_text, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+
+def door(help_text: str) -> typer.Typer:
+    """A ``group`` that is a command of its own: it has ``--version`` as well."""
+    app = group(help_text)
+
+    @app.callback()
+    def options(
+        version: Annotated[
+            bool, typer.Option("--version", is_eager=True, callback=_version, help="Print the version and exit.")
+        ] = False,
+    ) -> None:
+        pass
+
+    return app
+
+
+def _version(context: typer.Context, wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"{context.find_root().info_name} {__version__}\n")
+        raise typer.Exit

@@ -8,7 +8,10 @@ from overdeck.paths import Places
 
 
 def tui() -> None:
-    """Show the hooks page: modules, verdicts, last fires; sort, filter, refresh. Press ? there for its keys."""
+    """Show the hooks page: modules, verdicts, last fires; sort, filter, refresh. Press ? there for its keys.
+
+    The same for programs, or without a terminal: overdeck fires --json
+    """
     with verb("tui", False):
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise usage(

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from textual.app import App
+from textual.binding import Binding, BindingType
 
 from overdeck.paths import Places
 from overdeck.tui.hooks import HooksPage
@@ -12,6 +13,7 @@ class OverdeckApp(App[None]):
     """Shows the hooks page of one user. Holds no logic: pages print what the library functions return."""
 
     TITLE = "overdeck"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "quit", "Quit", show=False, priority=True)]
     ENABLE_COMMAND_PALETTE: ClassVar[bool] = False
 
     def __init__(self, places: Places) -> None:

@@ -37,7 +37,7 @@ class HooksPage(Screen[None]):
     """Reads in worker threads, which post messages; the page only shows what they bring."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q", "app.quit", "Quit", tooltip="Leave overdeck"),
+        Binding("q,ctrl+c", "app.quit", "Quit", tooltip="Leave overdeck"),
         Binding("question_mark", "help", "Help", tooltip="Show these keys"),
         Binding("slash", "filter", "Filter", tooltip="Show only rows that contain what you type; enter keeps it"),
         Binding("escape", "clear_filter", "Clear", show=False, tooltip="Show all rows again"),

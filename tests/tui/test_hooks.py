@@ -239,3 +239,10 @@ async def test_at_80_by_24_the_verdict_and_the_status_are_on_the_screen(logged: 
         assert screen.query_one("#status").region.right <= 80
         widths = [column.get_render_width(table) for column in table.ordered_columns]
         assert sum(widths[:6]) <= 80
+
+
+@pytest.mark.parametrize("first", [(), ("slash",), ("question_mark",)], ids=["table", "filter", "help"])
+async def test_ctrl_c_quits_wherever_the_user_is(logged: Places, first: tuple[str, ...]) -> None:
+    async with opened(logged) as page:
+        await page.press(*first, "ctrl+c")
+        await page.until(lambda: not page.app.is_running)
