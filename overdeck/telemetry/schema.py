@@ -59,12 +59,13 @@ create view counted_calls as from calls where not coalesce(starts_with(session, 
 create view counted_runs as from runs anti join probes using (source, pos);
 
 -- A fire names no session: it is a probe's where one's own call ran the module, and it fired, around that time.
-create view counted_fires as from fires f where not exists (
-    from runs n join probes p using (source, pos)
-    where n.module = f.module and n.event = f.event and n."end" = 'fire'
-        and f.ts between p.ts - to_microseconds(coalesce(p.us, 0) + 5000)
-        and p.ts + to_microseconds(coalesce(p.us, 0) + 5000)
-);
+create view probe_fires as
+select distinct f.source, f.pos
+from probes p join runs n using (source, pos) join fires f on n.module = f.module and n.event = f.event
+where n."end" = 'fire' and f.ts between p.ts - to_microseconds(coalesce(p.us, 0) + 5000)
+    and p.ts + to_microseconds(coalesce(p.us, 0) + 5000);
+
+create view counted_fires as from fires anti join probe_fires using (source, pos);
 
 create view asked as
 select c.ts, c.client, c.event, c.tool, c.session, c.sub, r.module
