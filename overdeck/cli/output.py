@@ -21,6 +21,8 @@ JsonOption = Annotated[
 NO_OUTPUT = "no-output"
 """The code of the one error that can go to stderr only."""
 
+_STDOUT = "standard output"
+
 
 class Output:
     """What one verb has to say. A verb sets ``data`` for ``--json`` and calls ``line``/``table`` for people."""
@@ -35,7 +37,7 @@ class Output:
     def line(self, text: str = "") -> None:
         """One line of data on stdout; nothing under ``--json``."""
         if not self.as_json:
-            sys.stdout.write(text + "\n")
+            _print(text)
 
     def note(self, text: str) -> None:
         """One line of narration on stderr, in both forms."""
@@ -111,17 +113,17 @@ def verb(command: str, as_json: bool) -> Iterator[Output]:
     except OverdeckError as error:
         failed = error
     except OSError as error:
-        failed = unusable(error)
+        failed = unusable(error) if error.filename != _STDOUT else None
         if failed is None:
             raise
     if failed is not None:
         if as_json:
-            sys.stdout.write(envelope(command, failed.data, error=failed, warnings=out.warnings) + "\n")
+            _print(envelope(command, failed.data, error=failed, warnings=out.warnings))
         else:
             print_error(failed)
         raise typer.Exit(failed.exit_code)
     if as_json:
-        sys.stdout.write(envelope(command, out.data, warnings=out.warnings) + "\n")
+        _print(envelope(command, out.data, warnings=out.warnings))
     if out.exit_code is not ExitCode.OK:
         raise typer.Exit(out.exit_code)
 
@@ -129,6 +131,26 @@ def verb(command: str, as_json: bool) -> Iterator[Output]:
 def print_error(error: OverdeckError) -> None:
     """The three parts of an error, on stderr."""
     _narrate(f"error: {error.message}\n  next: {error.hint}")
+
+
+def _print(text: str) -> None:
+    """One line on stdout; its OSError says that it is stdout's."""
+    try:
+        sys.stdout.write(text + "\n")
+    except OSError as error:
+        error.filename = _STDOUT
+        raise
+
+
+def _printed(text: str) -> bool:
+    """Whether stdout took the line; where it did not, it is given up."""
+    try:
+        _print(text)
+        sys.stdout.flush()
+    except OSError:
+        _give_up_stdout()
+        return False
+    return True
 
 
 def _narrate(text: str) -> None:
@@ -178,18 +200,23 @@ def run(app: typer.Typer, program: str, *, family: str = "") -> None:
             )
     if error is not None:
         code = error.exit_code
-        if "--json" in sys.argv and error.code != NO_OUTPUT:
-            sys.stdout.write(envelope(command, None, error=error) + "\n")
-        else:
+        if (
+            "--json" not in sys.argv
+            or error.code == NO_OUTPUT
+            or not _printed(envelope(command, None, error=error))
+        ):
             print_error(error)
     raise SystemExit(int(code))
 
 
 def _mendable(error: OSError) -> OverdeckError | None:
     """The error for an output that takes nothing more, or for a path that may not be used; None for any other."""
+    full = error if error.filename == _STDOUT else None
     try:
         sys.stdout.flush()
-    except OSError as full:
+    except OSError as unflushed:
+        full = unflushed
+    if full is not None:
         _give_up_stdout()
         return usage(
             f"standard output cannot be written: {full.strerror}",

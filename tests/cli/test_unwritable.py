@@ -43,26 +43,47 @@ def test_the_same_error_is_the_envelope_under_json(blocked: Home) -> None:
     assert ran.document["schema"] == "overdeck.fires.keep/1"
 
 
-def test_a_full_output_is_said_in_words(home: Home) -> None:
-    for argv in (
-        ["overdeck", "hooks", "list"],
-        ["overdeck", "hooks", "list", "--json"],
-        ["od-incidents", "--help"],
-    ):
-        with Path("/dev/full").open("wb") as full:
-            done = subprocess.run(
-                [*argv_of(argv[0]), *argv[1:]],
-                stdout=full,
-                stderr=subprocess.PIPE,
-                text=True,
-                env=home.environment(),
-                cwd=home.root,
-                check=False,
-            )
+@pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("overdeck", "hooks", "list"),
+        ("overdeck", "hooks", "list", "--json"),
+        ("overdeck", "hooks", "show", "x", "--json"),
+    ],
+    ids=" ".join,
+)
+def test_a_full_output_is_said_in_words(home: Home, argv: tuple[str, ...], unbuffered: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*argv_of(argv[0]), *argv[1:]],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=home.environment(PYTHONUNBUFFERED=unbuffered),
+            cwd=home.root,
+            check=False,
+        )
 
-        assert done.returncode == 2
-        assert "error: standard output cannot be written: No space left on device" in done.stderr
-        assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+    assert done.returncode == 2
+    assert "error: standard output cannot be written: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+
+
+def test_an_error_that_the_output_does_not_take_goes_to_stderr(home: Home) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*argv_of("overdeck"), "frobnicate", "--json"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=home.environment(),
+            cwd=home.root,
+            check=False,
+        )
+
+    assert done.returncode == 2 and "frobnicate" in done.stderr
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
 
 
 def test_narration_stands_where_it_was_said_when_both_streams_go_into_one_pipe(home: Home) -> None:
