@@ -1,7 +1,9 @@
 """What can go wrong around a call: for each fault, what happens and on which side it fails."""
 
 import json
+import marshal
 import os
+import random
 import shutil
 import signal
 import stat
@@ -12,6 +14,8 @@ from pathlib import Path
 
 import pytest
 from fronts import Front, bash, recorded
+
+from overdeck.dispatch import planning
 
 PYTHONS = {
     "is missing": None,
@@ -207,3 +211,139 @@ def test_the_front_is_private_to_its_owner(front: Front) -> None:
     front.call(bash("ls"))
     for path in front.state.rglob("*"):
         assert not stat.S_IMODE(path.stat().st_mode) & 0o022, path
+
+
+@pytest.mark.parametrize("damage", ["deleted", "halved", "another Python's", "writable by others"])
+def test_a_bundle_that_cannot_be_started_costs_time_and_no_gate(front: Front, damage: str) -> None:
+    front.module("gate", "return deny('held')")
+    front.install()
+    bundle = next(front.plans.glob("bundle-*.pyc"))
+    good = bundle.read_bytes()
+    if damage == "deleted":
+        bundle.unlink()
+    elif damage == "halved":
+        bundle.write_bytes(good[: len(good) // 2])
+    elif damage == "another Python's":
+        bundle.write_bytes(b"\0\0\0\0" + good[4:])
+    else:
+        bundle.chmod(0o666)
+    assert front.call(bash("ls")).reason == "[gate] held"
+    front.install()
+    assert bundle.read_bytes() == good and bundle.stat().st_mode & 0o777 == 0o600
+
+
+def test_kept_code_that_others_may_write_is_not_run(front: Front) -> None:
+    front.module("gate", "return deny('held')")
+    front.install()
+    kept = next((front.plans / "code").iterdir())
+    evil = compile("def evaluate(call): return None", f"{front.modules}/gate/module.py", "exec")
+    kept.write_bytes(marshal.dumps(evil))
+    kept.chmod(0o666)
+    assert front.call(bash("ls")).decision == "deny"
+    kept.chmod(0o600)
+    kept.parent.chmod(0o777)
+    assert front.call(bash("ls")).decision == "deny"
+
+
+def test_sigterm_at_any_moment_of_a_call_denies(native_front: Path, tmp_path: Path) -> None:
+    front = Front(tmp_path, native=native_front)
+    front.module("gate", "return deny('held')")
+    front.install()
+    chance = random.Random(20261130)
+    document = json.dumps(bash("ls")).encode()
+    for _ in range(60):
+        process = subprocess.Popen(front.argv("PreToolUse"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={})
+        assert process.stdin is not None
+        process.stdin.write(document)
+        process.stdin.flush()
+        time.sleep(0.001 + chance.random() * 0.02)  # past the exec: before it nobody is there to answer
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=10)
+        assert process.returncode == 0
+        assert json.loads(out)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+@pytest.mark.parametrize("megabytes", [20, 60, 100, 150])
+def test_little_memory_never_opens_a_gate(front: Front, megabytes: int) -> None:
+    front.module("gate", "return None", toml="timeout_ms = 5000")
+    front.install()
+    done = subprocess.run(
+        ["sh", "-c", f'ulimit -v {megabytes * 1024}; exec "$@"', "sh", *front.argv("PreToolUse")],
+        input=json.dumps(bash("x" * (30 << 20))).encode(), capture_output=True, check=False, env={},
+    )  # fmt: skip
+    if front.native is None and done.returncode in (1, 127):
+        return  # the interpreter itself could not start: nobody of ours was there
+    answer = json.loads(done.stdout) if done.stdout else {}
+    assert done.returncode == 0
+    decision = answer.get("hookSpecificOutput", {}).get("permissionDecision")
+    assert decision == "deny" or (megabytes == 150 and not answer), answer
+
+
+@pytest.mark.parametrize("blocks", [0, 1, 8])
+def test_a_limit_on_file_size_kills_nothing_and_opens_nothing(native: Front, blocks: int) -> None:
+    native.module("gate", "return deny('held')")
+    native.install()
+    done = subprocess.run(
+        ["sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh", *native.argv("PreToolUse")],
+        input=json.dumps(bash("ls")).encode(), capture_output=True, check=False, env={},
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def test_a_plan_cut_short_under_a_running_call_does_no_harm(front: Front) -> None:
+    front.module("gate", "return deny('held')")
+    front.install()
+    process = subprocess.Popen(front.argv("PreToolUse"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={})
+    time.sleep(0.2)  # it has read its plan, and waits for stdin
+    os.truncate(front.plans / "PreToolUse.plan", 0)
+    out, _ = process.communicate(json.dumps(bash("ls")).encode(), timeout=10)
+    assert process.returncode == 0
+    assert json.loads(out)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def test_a_big_rewrite_arrives_whole(front: Front) -> None:
+    front.module(
+        "writer", "return rewrite({**call.input, 'command': call.input['command'] + '!'})", cls="rewriter"
+    )
+    front.install()
+    reply = front.call(bash("x" * (3 << 20)))
+    assert len(reply.specific["updatedInput"]["command"]) == (3 << 20) + 1
+
+
+def test_a_literal_that_is_too_long_is_a_fault_of_its_manifest(front: Front) -> None:
+    front.module("gate", "return deny('held')")
+    front.module("long", "return None", toml=f'literals = ["{"a" * 65}"]')
+    front.install()
+    assert front.call(bash("ls")).decision == "deny"
+    assert "longer than 64" in str(planning.load(front.recipe).problems[0])
+
+
+def test_what_modules_started_dies_when_their_parent_is_killed_outright(native: Front) -> None:
+    native.module("a-starter", "import subprocess; subprocess.run(['sleep', '307.25'])", cls="adviser")
+    native.module("b-killer", "import os, signal, time; time.sleep(0.3); os.kill(os.getppid(), signal.SIGKILL)")
+    native.install()
+    assert native.call(bash("ls")).decision == "deny"
+    found = subprocess.run(
+        ["pgrep", "-f", "^sleep 307.25"], capture_output=True, text=True, check=False
+    ).stdout.split()
+    for pid in found:
+        os.kill(int(pid), signal.SIGKILL)
+    assert found == []
+
+
+def test_a_native_observer_under_a_regex_logs_the_same_from_both_fronts(front: Front) -> None:
+    front.module("journal", "", cls="observer", toml='native = ["tool"]', events={"PreToolUse": "^mcp__"})
+    front.install()
+    for tool in ("Bash", "mcp__a__b", "Edit"):
+        front.call({**bash("ls"), "tool_name": tool})
+    log = front.state / "modules" / "journal" / "journal.jsonl"
+    assert [json.loads(line)["tool"] for line in log.read_text().splitlines()] == ["mcp__a__b"]
+
+
+def test_a_text_made_to_be_slow_is_handed_on_in_time(native: Front) -> None:
+    native.module("gate", "return None", toml='literals = ["' + "-" * 60 + '"]\ntimeout_ms = 1000')
+    native.install()
+    started = time.monotonic()
+    native.call(bash("-'" * (8 << 20)))
+    assert time.monotonic() - started < 5

@@ -14,7 +14,7 @@ import marshal
 import posix
 from _frozen_importlib_external import MAGIC_NUMBER
 
-from overdeck.dispatch.plan import replace, slurp, stamp
+from overdeck.dispatch.plan import replace, slurp, stamp, trusted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,8 +61,6 @@ def build(entry: str, folder: str) -> str:
     sources = tuple((path, stamp(path)) for path in files.values())
     key = binascii.crc32(repr((sources, MAGIC_NUMBER, _LOADER)).encode("utf-8", "replace"))
     path = f"{folder}/bundle-{key:08x}.pyc"
-    if stamp(path)[2]:
-        return path
     # Docstrings are left out: a quarter of what would have to be read at every start.
     codes = {name: compile(_read(file), file, "exec", optimize=2) for name, file in files.items()}
     # Every one of them imports from it: kept too, or it would be looked for on disk.
@@ -70,7 +68,7 @@ def build(entry: str, folder: str) -> str:
     constants = (root, sources, (("__future__", future), *codes.items()))
     loader = compile(_LOADER, path, "exec")
     loader = loader.replace(co_consts=tuple(constants if c == "constants" else c for c in loader.co_consts))
-    replace(path, MAGIC_NUMBER + bytes(12) + marshal.dumps(loader))
+    _write(path, MAGIC_NUMBER + bytes(12) + marshal.dumps(loader))
     return path
 
 
@@ -83,21 +81,30 @@ def keep_code(source: str, folder: str) -> tuple[str, list[int]]:
     stamped = stamp(source)
     path = binascii.crc32(repr((source, stamped, MAGIC_NUMBER)).encode("utf-8", "replace"))
     name = f"{folder}/code/{path:08x}"
-    if not stamp(name)[2]:
-        replace(name, marshal.dumps(compile(_read(source), source, "exec")))
+    _write(name, marshal.dumps(compile(_read(source), source, "exec")))
     return name, list(stamped)
 
 
 def load_code(source: str, stamped: tuple[int, int, int], kept: str, kept_stamp: list[int]) -> CodeType:
     """The code of a hook module's file: what was kept of it, if the file is still the same, else compiled now."""
-    if kept and kept_stamp == list(stamped):
+    if kept and kept_stamp == list(stamped) and not (trusted(kept) or trusted(kept.rpartition("/")[0])):
         try:
             code: CodeType = marshal.loads(_read(kept))
             if type(code) is type(build.__code__) and code.co_filename == source:
                 return code
         except (OSError, ValueError, EOFError, TypeError):
-            pass
+            return compile(_read(source), source, "exec")
     return compile(_read(source), source, "exec")
+
+
+def _write(path: str, content: bytes) -> None:
+    """Write a file unless these very bytes are there: one that was damaged is mended by the next install."""
+    try:
+        if _read(path) == content and not trusted(path):
+            return
+    except OSError:
+        pass
+    replace(path, content)
 
 
 def _read(path: str) -> bytes:

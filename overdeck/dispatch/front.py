@@ -50,7 +50,19 @@ _NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 class _Front:
     """The state of one call, so that the outermost guard knows how far it got."""
 
-    __slots__ = ("answered", "cut", "event", "line", "native", "observed", "plan", "plans", "started", "survivors")
+    __slots__ = (
+        "answered",
+        "cut",
+        "event",
+        "line",
+        "native",
+        "observed",
+        "plan",
+        "plans",
+        "routed",
+        "started",
+        "survivors",
+    )
 
     def __init__(self, event: str, plans: str, native: str, observed: bool, cut: str) -> None:
         self.event = event
@@ -61,6 +73,7 @@ class _Front:
         self.started = time.monotonic()
         self.plan: Plan | None = None
         self.survivors: list[Module] = []
+        self.routed = False
         self.line: dict[str, Any] = {}
         self.answered = False
 
@@ -123,6 +136,9 @@ def _inert(plans: str) -> bool:
 
 def _answer(front: _Front) -> None:
     event = front.event
+    # The plan first: should there be no memory for the payload, its gates are known.
+    plan, plan_problem = _load_plan(front.plans, event, front.native)
+    front.plan = plan
     call = payload.receive(0)
     if front.cut and call.problem and call.problem != payload.EMPTY:
         call.problem = f"the payload was cut: {front.cut}"
@@ -135,8 +151,6 @@ def _answer(front: _Front) -> None:
         "sub": "agent_id" in top,
         "in": call.size,
     }
-    plan, plan_problem = _load_plan(front.plans, event, front.native)
-    front.plan = plan
     if plan is None:
         _report(front, plan_problem)
         _close(front, {"systemMessage": f"overdeck: no gate ran, {plan_problem}; type: overdeck install"}, [])
@@ -162,6 +176,7 @@ def _answer(front: _Front) -> None:
         _close(front, {}, [])
         return
     front.survivors = [*rewriters, *survivors]
+    front.routed = True
     _narrow_environment()
     runner.preload(front.survivors)
     end = front.started + plan.total_deadline_ms / 1000
@@ -263,7 +278,15 @@ def _unreadable(front: _Front, plan: Plan, call: Payload) -> None:
 
 
 def _failed(front: _Front, cause: str) -> None:
-    """The dispatcher itself broke: surviving gates answer as crashed gates do; with none, the user is told."""
+    """The dispatcher itself broke: surviving gates answer as crashed gates do; with none, the user is told.
+
+    Before it is known which survive, the native front knows better and is left to answer; without one, every gate of
+    the plan counts.
+    """
+    if not front.routed:
+        if front.native:
+            return
+        front.survivors = [m for m in front.plan.modules if m.cls == "gate"] if front.plan is not None else []
     outcomes = []
     for m in front.survivors:
         outcome = runner.Outcome(m.id, m.cls)

@@ -18,7 +18,6 @@
 #endif
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -26,6 +25,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+#include <sys/resource.h>
+#include <sys/select.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -35,11 +39,12 @@
 #include <emmintrin.h>
 #endif
 
+#if defined __BYTE_ORDER__ && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the search reads pairs of letters as little-endian numbers; on this machine use the Python front"
+#endif
+
 #ifndef OVERDECK_SOURCE_HASH
 #define OVERDECK_SOURCE_HASH "unknown"
-#endif
-#ifndef MAP_POPULATE
-#define MAP_POPULATE 0
 #endif
 #ifdef __APPLE__
 #define MTIME(st) ((st).st_mtimespec)
@@ -61,7 +66,7 @@ enum {
     MAX_LITERAL = 64,
     MAX_PLAN = 8 << 20,
     MAX_DEPTH = 500,                /* deeper documents are Python's to judge */
-    MAX_ANSWER = 1 << 20,
+    MAX_ANSWER = 8 << 20,           /* more than a verdict of 4 MiB (runner.py) and the texts beside it */
     MAX_NAME = 200,                 /* bytes of a tool or session that go into a log line */
     PYTHON_MARGIN_MS = 1500,        /* start and merge, beyond the modules' own total deadline */
     GRACE_MS = 400,                 /* after SIGTERM Python still answers for its gates */
@@ -81,6 +86,7 @@ typedef struct {
     Text id, tools;
     int gate, main_only, payload_literals;
     int literals;                   /* how many it has; 0 = always run */
+    int unsearchable;               /* a literal too long for us: it may always act */
     int asked, may_act;
 } Module;
 
@@ -143,10 +149,10 @@ typedef struct {
 
 static void put(Line *line, Text text)
 {
-    if (text.len > line->room - line->len) {
+    if (text.len > line->room - line->len)
         line->full = 1;
+    if (line->full || !text.len)
         return;
-    }
     memcpy(line->at + line->len, text.at, text.len);
     line->len += text.len;
 }
@@ -213,8 +219,15 @@ static void append(Text path, Line *line)
     int fd = open(name, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return;
-    if (!fstat(fd, &st) && st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n' &&
-        line->len < line->room) {
+    for (int tries = 0; tries < 2 && !fstat(fd, &st) && st.st_size > 0; tries++) {
+        /* a look may fall into the middle of another writer's line: only what stays so is torn */
+        struct timespec settle = {0, 2000000};
+        if (pread(fd, &last, 1, st.st_size - 1) != 1 || last == '\n')
+            break;
+        if (!tries)
+            nanosleep(&settle, NULL);
+    }
+    if (last != '\n' && line->len < line->room) {
         memmove(line->at + 1, line->at, line->len++);
         line->at[0] = '\n';
     }
@@ -275,63 +288,61 @@ static int trusted(const struct stat *st)
     return !(st->st_mode & 020) || (st->st_gid == (gid_t)uid && st->st_gid == getegid());
 }
 
-static int number(Text text, uint64_t *out)
+/* The number a line begins with, and the line moved past it and one blank; 0 where there is none. */
+static int take_number(Text *rest, uint64_t *out)
 {
     uint64_t value = 0;
-    if (!text.len || text.len > 19)
+    size_t i = 0;
+    for (; i < rest->len && i < 20 && rest->at[i] >= '0' && rest->at[i] <= '9'; i++)
+        value = value * 10 + (uint64_t)(rest->at[i] - '0');
+    if (!i || i == 20 || (i < rest->len && rest->at[i] != ' '))
         return 0;
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.at[i] < '0' || text.at[i] > '9')
-            return 0;
-        value = value * 10 + (uint64_t)(text.at[i] - '0');
-    }
+    i += i < rest->len;
+    rest->at += i, rest->len -= i;
     *out = value;
     return 1;
 }
 
 /* The next word of a line, and the line moved past it. */
+static Text item(Text *list, char separator);
+
 static Text word(Text *rest)
 {
-    Text found = *rest;
-    const char *blank = memchr(rest->at, ' ', rest->len);
-    if (blank) {
-        found.len = (size_t)(blank - rest->at);
-        rest->at = blank + 1, rest->len -= found.len + 1;
-    } else {
-        rest->at += rest->len, rest->len = 0;
-    }
-    return found;
+    return item(rest, ' ');
 }
 
-static int has(Text list, Text name, char separator)
+/* The first item of a list, and the list moved past it. */
+static Text item(Text *list, char separator)
 {
-    if (list.len < name.len)
-        return 0;
-    while (list.len) {
-        const char *end = memchr(list.at, separator, list.len);
-        Text one = {list.at, end ? (size_t)(end - list.at) : list.len};
-        if (same(one, name))
+    const char *end = memchr(list->at, separator, list->len);
+    Text one = {list->at, end ? (size_t)(end - list->at) : list->len};
+    size_t passed = one.len + (end != NULL);
+    list->at += passed, list->len -= passed;
+    return one;
+}
+
+static int has(Text list, Text name)
+{
+    while (list.len >= name.len && list.len)
+        if (same(item(&list, ','), name))
             return 1;
-        if (!end)
-            break;
-        list.at = end + 1, list.len -= one.len + 1;
-    }
     return 0;
 }
 
-/* Whether a module's tools= asks for this subject: by name, by "*", or by "?" (a regex for Python to decide). */
+enum { NO, YES, MAYBE };
+
+/* Whether a module's tools= asks for this subject: by name or "*"; "?" is a regex for Python to decide. */
 static int asks_for(Text tools, Text subject)
 {
+    int answer = NO;
     while (tools.len) {
-        const char *end = memchr(tools.at, '|', tools.len);
-        Text one = {tools.at, end ? (size_t)(end - tools.at) : tools.len};
-        if ((one.len == 1 && (*one.at == '*' || *one.at == '?')) || same(one, subject))
-            return 1;
-        if (!end)
-            break;
-        tools.at = end + 1, tools.len -= one.len + 1;
+        Text one = item(&tools, '|');
+        if (same(one, subject) || (one.len == 1 && *one.at == '*'))
+            return YES;
+        if (one.len == 1 && *one.at == '?')
+            answer = MAYBE;
     }
-    return 0;
+    return answer;
 }
 
 static int module_named(Text id)
@@ -341,20 +352,6 @@ static int module_named(Text id)
         if (same(modules[i].id, id))
             return i;
     return -1;
-}
-
-/* The number a line begins with, and the line moved past it and its blank; 0 where there is none. */
-static int take_number(Text *rest, uint64_t *out)
-{
-    uint64_t value = 0;
-    size_t i = 0;
-    for (; i < rest->len && i < 20 && rest->at[i] >= '0' && rest->at[i] <= '9'; i++)
-        value = value * 10 + (uint64_t)(rest->at[i] - '0');
-    if (!i || i == 20 || i == rest->len || rest->at[i] != ' ')
-        return 0;
-    rest->at += i + 1, rest->len -= i + 1;
-    *out = value;
-    return 1;
 }
 
 static int source_is_fresh(Text line)
@@ -387,8 +384,8 @@ static int plan_line(Text line)
         m->id = word(&line);
         Text cls = word(&line), flags = word(&line);
         m->gate = same(cls, T("gate"));
-        m->main_only = has(flags, T("main-only"), ',');
-        m->payload_literals = has(flags, T("payload-literals"), ',');
+        m->main_only = has(flags, T("main-only"));
+        m->payload_literals = has(flags, T("payload-literals"));
         any_payload_literals |= m->payload_literals;
         if (line.len < 6 || memcmp(line.at, "tools=", 6))
             return 0;
@@ -397,8 +394,9 @@ static int plan_line(Text line)
         int of = module_named(word(&line));
         while (line.len) {
             Text one = word(&line);
-            if (of < 0 || literal_count == MAX_LITERALS || !one.len || one.len > MAX_LITERAL)
+            if (of < 0 || literal_count == MAX_LITERALS || !one.len)
                 return 0;
+            modules[of].unsearchable |= one.len > MAX_LITERAL;
             literals[literal_count++] = (Literal){one, of};
             modules[of].literals++;
         }
@@ -412,7 +410,7 @@ static int plan_line(Text line)
         n->path = line;
         native_count++;
     } else if (same(key, T("total-deadline-ms"))) {
-        return number(line, &plan.total_deadline_ms) && plan.total_deadline_ms <= 600000;
+        return take_number(&line, &plan.total_deadline_ms) && !line.len && plan.total_deadline_ms <= 600000;
     } else if (same(key, T("event"))) {
         return same(line, event);
     } else {
@@ -433,11 +431,12 @@ static int plan_line(Text line)
 }
 
 /* Check the seal of "HEADER LENGTH\n…crc XXXXXXXX\n" at the start of these bytes; `each` sees every line inside. */
-static int checked_lines(const char *bytes, size_t size, Text header, int (*each)(Text))
+static int checked_lines(const char *bytes, size_t size, Text header, Text *seal, int (*each)(Text))
 {
     uint64_t length;
+    Text stated = {bytes + header.len + 1, 8};
     if (size < header.len + 23 || memcmp(bytes, header.at, header.len) || bytes[header.len] != ' ' ||
-        bytes[header.len + 9] != '\n' || !number((Text){bytes + header.len + 1, 8}, &length) || length > size ||
+        bytes[header.len + 9] != '\n' || !take_number(&stated, &length) || length > size ||
         length < header.len + 23)
         return 0;
     const char *end = bytes + length - 13;
@@ -448,7 +447,7 @@ static int checked_lines(const char *bytes, size_t size, Text header, int (*each
     for (int i = 0; i < 8; i++)
         if (end[4 + i] != hex[crc >> (28 - 4 * i) & 15])
             return 0;
-    plan.crc = (Text){end + 4, 8};
+    *seal = (Text){end + 4, 8};
     const char *at = bytes + header.len + 10;
     while (at < end) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
@@ -459,19 +458,30 @@ static int checked_lines(const char *bytes, size_t size, Text header, int (*each
     return 1;
 }
 
-/* The bytes of a file of ours, mapped; NULL when it is missing, not ours, empty or too big. */
-static const char *map_own(const char *path, size_t *size)
+/* The bytes of a file of ours, in memory of our own (a mapped file can be cut short under us); NULL when it is missing,
+ * not ours, empty or too big. */
+static const char *read_own(const char *path, size_t *size)
 {
+    static char small[128 << 10];
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return NULL;
-    void *bytes = MAP_FAILED;
-    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && trusted(&st) && st.st_size > 0 && st.st_size <= MAX_PLAN)
-        bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+    char *bytes = NULL;
+    *size = 0;
+    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && trusted(&st) && st.st_size > 0 && st.st_size <= MAX_PLAN) {
+        bytes = small;
+        if ((size_t)st.st_size > sizeof small)
+            bytes = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ssize_t n = 0;
+        while (bytes != MAP_FAILED && *size < (size_t)st.st_size &&
+               ((n = read(fd, bytes + *size, (size_t)st.st_size - *size)) > 0 || (n < 0 && errno == EINTR)))
+            *size += n > 0 ? (size_t)n : 0;
+        if (bytes == MAP_FAILED || *size != (size_t)st.st_size)
+            bytes = NULL;
+    }
     close(fd);
-    *size = bytes == MAP_FAILED ? 0 : (size_t)st.st_size;
-    return bytes == MAP_FAILED ? NULL : bytes;
+    return bytes;
 }
 
 static int load_plan(void)
@@ -480,8 +490,8 @@ static int load_plan(void)
     struct stat folder;
     if (stat(plan_folder, &folder) || !trusted(&folder))
         return 0;
-    const char *bytes = map_own(plan_path, &size);
-    if (bytes && checked_lines(bytes, size, T("overdeck-plan 1"), plan_line) && plan.python.len && plan.entry.len &&
+    const char *bytes = read_own(plan_path, &size);
+    if (bytes && checked_lines(bytes, size, T("overdeck-plan 1"), &plan.crc, plan_line) && plan.python.len && plan.entry.len &&
         plan.calls.len)
         return 1;
     module_count = literal_count = native_count = 0;
@@ -496,6 +506,12 @@ static int recipe_line(Text line)
         plan.python = line;
     else if (same(key, T("entry")))
         plan.entry = line;
+    else if (same(key, T("client")))
+        plan.client = line;
+    else if (same(key, T("calls")))
+        plan.calls = line;
+    else if (same(key, T("state")))
+        plan.state = line;
     return 1;
 }
 
@@ -507,17 +523,18 @@ static int load_recipe(void)
         return 0;
     char path[4096 + 8];
     size_t folder = strlen(plan_folder), size;
+    Text seal;
     memcpy(path, plan_folder, folder);
     memcpy(path + folder, "/recipe", 8);
-    const char *bytes = map_own(path, &size);
-    return bytes && checked_lines(bytes, size, T("overdeck-recipe 1"), recipe_line) && plan.python.len &&
+    const char *bytes = read_own(path, &size);
+    return bytes && checked_lines(bytes, size, T("overdeck-recipe 1"), &seal, recipe_line) && plan.python.len &&
            plan.entry.len;
 }
 
 /* ---- the payload: a resumable scan as strict as json.loads -------------------------------------------------------- */
 
 static uint8_t *payload;
-static size_t payload_len;
+static size_t payload_len, payload_room;
 
 enum { VALUE, FIRST_KEY, KEY, COLON, FIRST_ITEM, AFTER, IN_STRING, ESCAPED, UNICODE, IN_UTF8, SCALAR, DONE, BAD };
 enum { TOOL_NAME, TOOL_INPUT, AGENT_ID, EVENT_NAME, SESSION_ID, SOURCE, OTHER_KEY, KEYS };
@@ -529,7 +546,7 @@ typedef struct {
     size_t start, end;              /* a value's bytes in the payload, quotes included; end 0 = absent */
 } Span;
 
-static struct {
+static struct Scan {
     size_t at, token;               /* next byte to look at; where the current string or scalar began */
     int state, depth, key, is_key, escaped_key, hex_left, utf8_left;
     uint8_t utf8_low, utf8_high;
@@ -754,7 +771,8 @@ static void scan_until(size_t end)
             if (c == '}') {
                 closes(p);
                 break;
-            } /* fallthrough */
+            }
+            __attribute__((fallthrough));
         case KEY:
             scan.token = here, scan.is_key = 1;
             scan.state = c == '"' ? IN_STRING : BAD;
@@ -766,7 +784,8 @@ static void scan_until(size_t end)
             if (c == ']') {
                 closes(p);
                 break;
-            } /* fallthrough */
+            }
+            __attribute__((fallthrough));
         case VALUE:
             if (!scan.depth && c != '{') {
                 scan.state = BAD;
@@ -794,20 +813,45 @@ static void scan_until(size_t end)
     scan.at = p;
 }
 
-/* Grow the payload's room. Past the first 64 KiB huge pages pay: the page faults cost more than the scan. */
-static int make_room(void)
+/* Room for the payload: address space that costs nothing until it is touched; where there is too little, less of it. */
+static void make_room(void)
 {
-    const size_t huge = 2 << 20, room = MAX_PAYLOAD + FIRST_READ + 16;
-    uint8_t *raw = mmap(NULL, room + 2 * huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (raw == MAP_FAILED)
-        return 0;
-    /* the byte after the first read stands on a huge page's edge */
-    uintptr_t edge = ((uintptr_t)raw + FIRST_READ + huge - 1) / huge * huge;
-    payload = (uint8_t *)(edge - FIRST_READ);
+    static uint8_t spare[FIRST_READ];
+    const size_t huge = 2 << 20;
+    for (size_t room = MAX_PAYLOAD + FIRST_READ; room >= 1 << 20; room /= 4) {
+        uint8_t *raw =
+            mmap(NULL, room + 2 * huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (raw == MAP_FAILED)
+            continue;
+        /* Past the first 64 KiB huge pages pay (page faults cost more than the scan): that byte stands on an edge. */
+        uintptr_t edge = ((uintptr_t)raw + FIRST_READ + huge - 1) / huge * huge;
+        payload = (uint8_t *)(edge - FIRST_READ);
+        payload_room = room;
 #ifdef MADV_HUGEPAGE
-    madvise(payload + FIRST_READ, MAX_PAYLOAD, MADV_HUGEPAGE);
+        madvise(payload + FIRST_READ, room - FIRST_READ, MADV_HUGEPAGE);
 #endif
-    return 1;
+        return;
+    }
+    payload = spare, payload_room = sizeof spare;
+}
+
+/* Wait until one of two descriptors (or -1) can be read. SIGTERM is let through only here, so that none is missed
+ * between a look at `told_to_stop` and the wait. Returns how many are ready; 0 at the end of the time or on a signal. */
+static int wait_readable(int a, int b, int ms, int ready[2])
+{
+    fd_set set;
+    sigset_t open_mask;
+    struct timespec limit = {ms / 1000, ms % 1000 * 1000000L};
+    FD_ZERO(&set);
+    sigemptyset(&open_mask);
+    if (a >= 0)
+        FD_SET(a, &set);
+    if (b >= 0)
+        FD_SET(b, &set);
+    int n = pselect((a > b ? a : b) + 1, &set, NULL, NULL, &limit, &open_mask);
+    ready[0] = n > 0 && a >= 0 && FD_ISSET(a, &set);
+    ready[1] = n > 0 && b >= 0 && FD_ISSET(b, &set);
+    return n > 0 ? n : n < 0 && errno != EINTR ? -1 : 0;
 }
 
 static int cut_short;               /* reading ended by one of our bounds, not by the client */
@@ -815,26 +859,22 @@ static int cut_short;               /* reading ended by one of our bounds, not b
 /* Read one document: until it is complete, end of file, 2 s of silence, 5 s in all, or 64 MiB. 0 = not complete. */
 static int read_payload(void)
 {
-    int bom_checked = 0;
-    if (!make_room())
-        return 0;
+    int bom_checked = 0, ready[2];
+    make_room();
     for (;;) {
         int left = TOTAL_MS - (int)ms_since(started), wait = left < IDLE_MS ? left : IDLE_MS;
-        struct pollfd ready = {0, POLLIN, 0};
-        if (scan.state == DONE)
+        if (scan.state == DONE || wait < 0)
             wait = 0;
-        int n = poll(&ready, 1, wait < 0 ? 0 : wait);
-        if (n < 0 && errno == EINTR && !told_to_stop)
-            continue;
-        if (n <= 0) {
-            cut_short = scan.state != DONE;
+        int n = wait_readable(0, -1, wait, ready);
+        if (n < 0)
+            return scan.state == DONE;  /* there is no stdin */
+        if (n == 0 || payload_len == payload_room) {
+            cut_short = scan.state != DONE || n > 0;
             return !cut_short;
         }
-        if (payload_len > MAX_PAYLOAD)
-            return 0;
         size_t room = payload_len < FIRST_READ ? FIRST_READ - payload_len : 256 << 10;
-        if (room > MAX_PAYLOAD + 1 - payload_len)
-            room = MAX_PAYLOAD + 1 - payload_len;
+        if (room > payload_room - payload_len)
+            room = payload_room - payload_len;
         ssize_t got = read(0, payload + payload_len, room);
         if (got < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
@@ -1028,10 +1068,14 @@ static void search_plain(const uint8_t *text, size_t len)
     }
 }
 
+static size_t seam_work;
+enum { MAX_SEAM_WORK = 64 << 20 };  /* letters compared: a text made to be slow skips nothing instead */
+
 /* Whether a literal, split before `after` of its letters, stands around a seam: marks are passed over both ways. */
 static int stands_around(Text w, size_t after, const uint8_t *text, size_t seam, size_t len)
 {
     size_t p = seam;
+    seam_work += w.len;
     for (size_t k = after; k > 0;) {
         if (!p)
             return 0;
@@ -1063,6 +1107,8 @@ static int search_seams(const uint8_t *text, size_t len)
                 return 0;
         if (i == len)
             break;
+        if (seam_work > MAX_SEAM_WORK)
+            return 0;
         unsigned pair = pair_of(before, text[i]);
         if (!in_table(&seams, pair))
             continue;
@@ -1155,6 +1201,15 @@ static void prefilter(const uint8_t *text, size_t len, int whole)
         search_short(bare, (size_t)left, wanted);
 }
 
+/* Whether a native observer hangs on a regex: then Python logs for all of them. */
+static int maybe_native(void)
+{
+    for (int i = 0; i < native_count; i++)
+        if (modules[natives[i].module].asked == MAYBE)
+            return 1;
+    return 0;
+}
+
 /* What the event's matchers are held against, and what a log line calls its tool. */
 static int subject_key(void)
 {
@@ -1173,8 +1228,8 @@ static int route(int whole_document)
             m->may_act = m->gate;
             continue;
         }
-        m->asked = (!known || asks_for(m->tools, subject)) && !(m->main_only && subagent);
-        m->may_act = m->asked && !m->literals;
+        m->asked = m->main_only && subagent ? NO : known ? asks_for(m->tools, subject) : YES;
+        m->may_act = m->asked && (!m->literals || m->unsearchable);
     }
     if (whole_document) {
         Span input = scan.value[TOOL_INPUT];
@@ -1183,7 +1238,7 @@ static int route(int whole_document)
             prefilter(payload, payload_len, 1);
     }
     for (int i = 0; i < native_count; i++)
-        modules[natives[i].module].may_act = 0;
+        modules[natives[i].module].may_act = modules[natives[i].module].asked == MAYBE;   /* Python knows, and logs */
     for (int i = 0; i < module_count; i++)
         survivors += modules[i].may_act;
     return survivors;
@@ -1203,7 +1258,7 @@ static void put_name(Line *line, int key)
 
 static void put_call(Line *line)
 {
-    put(line, T("\"client\":\"")), put(line, plan.client);
+    put(line, T("\"client\":\"")), put_escaped(line, plan.client);
     put(line, T("\",\"event\":\"")), put(line, event);
     put(line, T("\",\"tool\":")), put_name(line, subject_key());
     put(line, T(",\"session\":")), put_name(line, SESSION_ID);
@@ -1233,18 +1288,18 @@ static void observe(void)
         char room[2048], path[4096], rolled[4096 + 2];
         struct stat st;
         Line line = {room, 0, sizeof room, 0};
-        if (!modules[n->module].asked || n->path.len >= sizeof path)
+        if (modules[n->module].asked != YES || n->path.len >= sizeof path)
             continue;
         put(&line, T("{\"ts\":\"")), put_time(&line), put(&line, T("\""));
-        if (has(n->fields, T("event"), ','))
+        if (has(n->fields, T("event")))
             put(&line, T(",\"event\":\"")), put(&line, event), put(&line, T("\""));
-        if (has(n->fields, T("tool"), ','))
+        if (has(n->fields, T("tool")))
             put(&line, T(",\"tool\":")), put_name(&line, subject_key());
-        if (has(n->fields, T("session"), ','))
+        if (has(n->fields, T("session")))
             put(&line, T(",\"session\":")), put_name(&line, SESSION_ID);
-        if (has(n->fields, T("sub"), ','))
+        if (has(n->fields, T("sub")))
             put(&line, scan.value[AGENT_ID].end ? T(",\"sub\":true") : T(",\"sub\":false"));
-        if (has(n->fields, T("in"), ','))
+        if (has(n->fields, T("in")))
             put(&line, T(",\"in\":")), put_number(&line, payload_len, 1);
         put(&line, T("}\n"));
         memcpy(path, n->path.at, n->path.len);
@@ -1284,7 +1339,7 @@ static int high(int fd)
 {
     if (fd < 0)
         return fd;
-    int moved = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, 4);
     close(fd);
     return moved;
 }
@@ -1302,17 +1357,30 @@ static int write_all(int fd, const uint8_t *bytes, size_t len)
     return 1;
 }
 
-/* The payload as a file of its own that nobody can change: Python reads it as its standard input. */
+/* A file of ours without a name, for where there is no memfd (or none is allowed). */
+static int nameless_file(void)
+{
+    char path[4096];
+    Line name = {path, 0, sizeof path - 1, 0};
+    put(&name, plan.state.len ? plan.state : T("/tmp")), put(&name, T("/.payload-")), put_number(&name, (uint64_t)getpid(), 1);
+    if (name.full)
+        return -1;
+    path[name.len] = 0;
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd >= 0)
+        unlink(path);
+    return high(fd);
+}
+
+/* The payload as a file that nobody can change: Python reads it as its standard input. */
 static int payload_file(void)
 {
+    int fd = -1;
 #ifdef __linux__
-    int fd = high(memfd_create("payload", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-#else
-    char name[] = "/tmp/overdeck-XXXXXX";
-    int fd = high(mkstemp(name));
-    if (fd >= 0)
-        unlink(name);
+    fd = high(memfd_create("payload", MFD_CLOEXEC | MFD_ALLOW_SEALING));
 #endif
+    if (fd < 0)
+        fd = nameless_file();
     if (fd >= 0 && (!write_all(fd, payload, payload_len) || lseek(fd, 0, SEEK_SET))) {
         close(fd);
         return -1;
@@ -1358,12 +1426,20 @@ static const char *as_string(Text text, char *room, size_t size)
     return room;
 }
 
+/* Whether the bundle may be started: ours, and there. Anything else about it shows when it does not say hello. */
+static int bundle_is_ours(void)
+{
+    char path[4096];
+    struct stat st;
+    return !plan.stale && plan.bundle.len && as_string(plan.bundle, path, sizeof path) && !stat(path, &st) && trusted(&st);
+}
+
 /* The command that runs the reference front; 0 when a path is too long. */
-static int python_command(char **argv, int piped, int observed, int cut)
+static int python_command(char **argv, int bundled, int piped, int observed, int cut)
 {
     static char python[4096], entry[4096], event_name[64], marker[32] = "--front=";
     if (!as_string(plan.python, python, sizeof python) || !as_string(event, event_name, sizeof event_name) ||
-        !as_string(!plan.stale && plan.bundle.len ? plan.bundle : plan.entry, entry, sizeof entry))
+        !as_string(bundled ? plan.bundle : plan.entry, entry, sizeof entry))
         return 0;
     as_string(plan.crc.len && !plan.stale ? plan.crc : T("-"), marker + 8, sizeof marker - 8);
     char *fixed[] = {python, "-I", "-S", entry, event_name, "--plan", plan_folder};
@@ -1371,7 +1447,7 @@ static int python_command(char **argv, int piped, int observed, int cut)
     memcpy(argv, fixed, sizeof fixed);
     if (cut)
         argv[n++] = "--cut";
-    if (observed)
+    if (piped && observed)
         argv[n++] = "--observed";
     if (piped)
         argv[n++] = marker;
@@ -1379,32 +1455,64 @@ static int python_command(char **argv, int piped, int observed, int cut)
     return 1;
 }
 
-/* Start the reference front on the payload. Where no process can be made, become it: better than no gate at all. */
-static pid_t start_python(int observed, int cut, int *answer, int *control)
+/* Start `argv` on these four descriptors. 0, or what stood in the way. */
+static int spawn_python(char **argv, const int from[4], pid_t *pid)
 {
-    char *argv[12];
-    int file = payload_file(), null = high(open("/dev/null", O_RDWR)), out[2] = {-1, -1}, word_of[2] = {-1, -1};
-    pid_t pid = -1;
     posix_spawn_file_actions_t moves;
     posix_spawnattr_t attributes;
-    sigset_t reset;
-    sigemptyset(&reset), sigaddset(&reset, SIGTERM);
-    if (file < 0)
-        return -1;
-    if (null >= 0 && high_pipe(out) && high_pipe(word_of) && python_command(argv, 1, observed, cut) &&
-        !posix_spawn_file_actions_init(&moves) && !posix_spawnattr_init(&attributes)) {
-        posix_spawn_file_actions_adddup2(&moves, file, 0), posix_spawn_file_actions_adddup2(&moves, out[1], 1);
-        posix_spawn_file_actions_adddup2(&moves, null, 2), posix_spawn_file_actions_adddup2(&moves, word_of[1], 3);
-        posix_spawnattr_setsigdefault(&attributes, &reset), posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-        int failed = posix_spawn(&pid, argv[0], &moves, &attributes, argv, harmless_environment());
-        if (failed == ENOENT || failed == EACCES || failed == ENOEXEC)
-            return -1;                                  /* Python is not there: to become it would fail as well */
-        if (failed)
-            pid = -1;
+    sigset_t term, none;
+    sigemptyset(&none), sigemptyset(&term), sigaddset(&term, SIGTERM);
+    int failed = posix_spawn_file_actions_init(&moves);
+    if (failed)
+        return failed;
+    if (!(failed = posix_spawnattr_init(&attributes))) {
+        for (int to = 0; to < 4 && !failed; to++)
+            failed = posix_spawn_file_actions_adddup2(&moves, from[to], to);
+        if (!failed)
+            failed = posix_spawnattr_setsigdefault(&attributes, &term);
+        if (!failed)
+            failed = posix_spawnattr_setsigmask(&attributes, &none);
+        if (!failed)
+            failed = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+        if (!failed)
+            failed = posix_spawn(pid, argv[0], &moves, &attributes, argv, harmless_environment());
+        posix_spawnattr_destroy(&attributes);
     }
-    if (pid < 0 && python_command(argv, 0, observed, cut) && dup2(file, 0) == 0) {
-        signal(SIGTERM, SIG_DFL);
-        execve(argv[0], argv, harmless_environment());
+    posix_spawn_file_actions_destroy(&moves);
+    return failed;
+}
+
+/* Where no process can be made: become the reference front. Better than no gate at all. Returns only if it fails. */
+static void become_python(int file, int cut)
+{
+    char *argv[12];
+    sigset_t none;
+    if (!python_command(argv, 0, 0, 0, cut) || dup2(file, 0) != 0)
+        return;
+    sigemptyset(&none);
+    signal(SIGTERM, SIG_DFL), sigprocmask(SIG_SETMASK, &none, NULL);
+    execve(argv[0], argv, harmless_environment());
+}
+
+enum { NOT_THERE = -1, NOT_POSSIBLE = -2 };
+
+/* Start the reference front on the payload: its pid, NOT_THERE (no such Python), or NOT_POSSIBLE. */
+static pid_t start_python(int bundled, int observed, int cut, int *answer, int *control)
+{
+    char *argv[12];
+    int out[2] = {-1, -1}, word_of[2] = {-1, -1}, failed = EMFILE;
+    int file = payload_file(), null = high(open("/dev/null", O_RDWR));
+    pid_t pid = NOT_POSSIBLE;
+    if (file >= 0 && null >= 0 && high_pipe(out) && high_pipe(word_of) &&
+        python_command(argv, bundled, 1, observed, cut)) {
+        const int from[4] = {file, out[1], null, word_of[1]};
+        failed = spawn_python(argv, from, &pid);
+    }
+    if (failed == ENOENT || failed == EACCES || failed == ENOEXEC || failed == ENOTDIR)
+        pid = NOT_THERE;
+    else if (failed) {
+        become_python(file, cut);
+        pid = NOT_POSSIBLE;
     }
     close(file), close(null), close(out[1]), close(word_of[1]);
     *answer = out[0], *control = word_of[0];
@@ -1423,49 +1531,81 @@ static int drain(int fd, Buffer *into)
     return n > 0;
 }
 
-/* Wait for both pipes to end. Past the deadline Python is told to stop, which it answers; then it is killed. */
-static void wait_for(pid_t pid, int answer, int control, Buffer *said, Buffer *word_of)
+enum { WAITING, TOLD_TO_STOP, KILLED };
+
+/* Wait for both pipes to end. Past the deadline Python is told to stop, which it answers; then it is killed.
+ * Returns how far that went. */
+static int wait_for(pid_t pid, int answer, int control, Buffer *said, Buffer *word_of)
 {
     struct timespec begun;
     clock_gettime(CLOCK_MONOTONIC, &begun);
     uint64_t limit = (plan.total_deadline_ms ? plan.total_deadline_ms : 8000) + PYTHON_MARGIN_MS;
-    int stage = 0;
-    struct pollfd fds[2] = {{answer, POLLIN, 0}, {control, POLLIN, 0}};
-    while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+    int stage = WAITING, ready[2];
+    while (answer >= 0 || control >= 0) {
         uint64_t spent = ms_since(begun);
-        if (told_to_stop && !stage)
+        if (told_to_stop && stage == WAITING)
             limit = spent;
         if (spent >= limit) {
-            if (stage == 2)
+            if (stage == KILLED)
                 break;
-            kill(pid, stage ? SIGKILL : SIGTERM);
+            kill(pid, stage == WAITING ? SIGTERM : SIGKILL);
             limit = spent + GRACE_MS;
             stage++;
         }
-        int n = poll(fds, 2, (int)(limit - spent) + 1);
-        if (n < 0 && errno != EINTR)
+        if (wait_readable(answer, control, (int)(limit - spent) + 1, ready) < 0)
             break;
-        if (n <= 0)
-            continue;
-        if (fds[0].revents && !drain(answer, said))
-            fds[0].fd = -1;
-        if (fds[1].revents && !drain(control, word_of))
-            fds[1].fd = -1;
+        if (ready[0] && !drain(answer, said))
+            answer = -1;
+        if (ready[1] && !drain(control, word_of))
+            control = -1;
+        if (said->len == said->room || word_of->len == word_of->room)
+            break;                      /* more than there can be: it is not our Python that speaks */
     }
-    if (said->len == said->room || word_of->len == word_of->room || stage == 2)
+    if (answer >= 0 || control >= 0)
         kill(pid, SIGKILL);
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         ;
+    return stage;
 }
 
-/* Whether bytes are one JSON object and nothing else. Ends the scan of the payload: its spans are gone. */
+/* SIGKILL everything below us: what was left when Python was killed (we are its orphans' reaper). Linux /proc. */
+static void kill_orphans(void)
+{
+#ifdef __linux__
+    char path[64], pids[4096];
+    Line name = {path, 0, sizeof path - 1, 0};
+    put(&name, T("/proc/self/task/")), put_number(&name, (uint64_t)getpid(), 1), put(&name, T("/children"));
+    path[name.len] = 0;
+    for (int round = 0; round < 50; round++) {
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t n = fd < 0 ? 0 : read(fd, pids, sizeof pids);
+        close(fd);
+        Text list = {pids, n > 0 ? (size_t)n : 0};
+        uint64_t pid;
+        int any = 0;
+        while (list.len && take_number(&list, &pid))
+            any |= !kill((pid_t)pid, SIGKILL);
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+            ;
+        if (!any)
+            break;
+        struct timespec moment = {0, 1000000};
+        nanosleep(&moment, NULL);
+    }
+#endif
+}
+
+/* Whether bytes are one JSON object and nothing else. The scan of the payload is as it was afterwards. */
 static int is_one_object(const Buffer *text)
 {
-    memset(&scan, 0, sizeof scan);
-    scan.state = VALUE, scan.key = OTHER_KEY;
+    struct Scan kept = scan;
+    uint8_t *document = payload;
+    scan = (struct Scan){.state = VALUE, .key = OTHER_KEY};
     payload = (uint8_t *)text->at;
     scan_until(text->len);
-    return scan.state == DONE;
+    int one = scan.state == DONE;
+    scan = kept, payload = document;
+    return one;
 }
 
 /* Answer in the names of the gates that may have had to act: deny before a tool, block after one, else tell. */
@@ -1501,15 +1641,15 @@ static size_t answer_for_gates(Text cause)
     return say(line.at, line.len);
 }
 
-static Text last_line(const Buffer *word_of, Text prefix)
+/* The line that begins with this word, of what Python said of itself ("hello", "done FRAGMENT"). */
+static Text line_with(const Buffer *said, Text first_word)
 {
-    /* Python's last word is one line, "done FRAGMENT" */
-    const char *at = word_of->at, *end = word_of->at + word_of->len;
+    const char *at = said->at, *end = said->at + said->len;
     while (at < end) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         if (!stop)
             break;
-        if ((size_t)(stop - at) >= prefix.len && !memcmp(at, prefix.at, prefix.len))
+        if ((size_t)(stop - at) >= first_word.len && !memcmp(at, first_word.at, first_word.len))
             return (Text){at, (size_t)(stop - at)};
         at = stop + 1;
     }
@@ -1518,32 +1658,44 @@ static Text last_line(const Buffer *word_of, Text prefix)
 
 static void ask_python(int observed, int cut)
 {
-    int answer = -1, control = -1;
     Buffer said = {answer_room, 0, sizeof answer_room}, word_of = {control_room, 0, sizeof control_room};
-    pid_t pid = start_python(observed, cut, &answer, &control);
-    if (pid > 0)
-        wait_for(pid, answer, control, &said, &word_of);
-    Text hello = last_line(&word_of, T("hello")), done = last_line(&word_of, T("done"));
-    Span kept[KEYS];
-    uint8_t *document = payload;
-    memcpy(kept, scan.value, sizeof kept);
-    int good = done.len && (!said.len || is_one_object(&said));
-    memcpy(scan.value, kept, sizeof kept);
-    payload = document;
-    size_t out;
-    if (good) {
-        out = say(said.at, said.len);
+    Text hello, done;
+    pid_t pid;
+    int stage = WAITING, bundled = bundle_is_ours();
+#ifdef __linux__
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+#endif
+    for (;;) {
+        int answer = -1, control = -1;
+        said.len = word_of.len = 0;
+        pid = start_python(bundled, observed, cut, &answer, &control);
+        if (pid > 0)
+            stage = wait_for(pid, answer, control, &said, &word_of);
+        close(answer), close(control);
+        hello = line_with(&word_of, T("hello")), done = line_with(&word_of, T("done"));
+        if (hello.len || !bundled || pid <= 0 || stage != WAITING || told_to_stop)
+            break;
+        bundled = 0;                    /* a bundle that does not start only costs time: begin again without it */
+    }
+    if (done.len && (!said.len || is_one_object(&said))) {
+        size_t out = say(said.at, said.len);
         if (done.len > 5)
             record_call(out, (Text){done.at + 5, done.len - 5});
         return;
     }
-    Text cause = pid <= 0 || !hello.len ? T("Python did not start, so no gate ran")
-                 : done.len             ? T("Python answered something that is not one JSON object")
-                                        : T("Python died or was late under the modules");
-    if (pid <= 0 || !hello.len)
+    kill_orphans();
+    int stopped = told_to_stop || (stage != WAITING && hello.len);
+    int absent = pid == NOT_THERE || (pid > 0 && !hello.len && !stopped);
+    Text cause = absent                ? T("Python did not start, so no gate ran")
+                 : pid <= 0            ? T("no process and no descriptor could be had for Python")
+                 : said.len == said.room ? T("Python answered more than 8 MiB")
+                 : done.len            ? T("Python answered something that is not one JSON object")
+                 : stopped             ? T("Python was told to stop before it had answered")
+                                       : T("Python died under the modules");
+    if (absent)
         for (int i = 0; i < module_count; i++)
-            modules[i].may_act = 0;             /* nothing ran: the call passes, and the user is told */
-    out = answer_for_gates(cause);
+            modules[i].may_act = 0;     /* nothing ran: the call passes, and the user is told */
+    size_t out = answer_for_gates(cause);
     record_error(cause);
     char room[256];
     Line rest = {room, 0, sizeof room, 0};
@@ -1582,7 +1734,7 @@ static int inert(void)
     if (stat(path, &st) || st.st_uid != geteuid() || (st.st_mode & 077))
         return 0;
     size_t size;
-    const char *bytes = map_own(path, &size);
+    const char *bytes = read_own(path, &size);
     while (size && (bytes[size - 1] == '\n' || bytes[size - 1] == ' '))
         size--;
     return bytes && size && size == strlen(token) && !memcmp(bytes, token, size);
@@ -1650,7 +1802,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memset(&rare, 0, sizeof rare), memset(&seams, 0, sizeof seams);
     plan = (Plan){0};
     event = T("PreToolUse");
-    checked_lines((const char *)data, size, T("overdeck-plan 1"), plan_line);
+    checked_lines((const char *)data, size, T("overdeck-plan 1"), &plan.crc, plan_line);
     for (const char *at = (const char *)data, *end = at + plan_size; at < end;) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         Text line = {at, stop ? (size_t)(stop - at) : (size_t)(end - at)};
@@ -1662,8 +1814,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     payload = malloc(payload_len ? payload_len : 1);     /* its own block: reading past its end is seen */
     if (payload_len)
         memcpy(payload, nul + 1, payload_len);
-    memset(&scan, 0, sizeof scan);
-    scan.state = VALUE, scan.key = OTHER_KEY;
+    scan = (struct Scan){.state = VALUE, .key = OTHER_KEY};
     scan_until(payload_len / 2);
     scan_until(payload_len);
     route(scan.state == DONE && !scan.escaped_key);
@@ -1704,11 +1855,19 @@ int main(int argc, char **argv)
         say(text, sizeof text - 1);
         return 0;
     }
-    if (inert())
-        return 0;
+    sigset_t term;
+    sigemptyset(&term), sigaddset(&term, SIGTERM);
+    sigprocmask(SIG_BLOCK, &term, NULL);        /* let through only while we wait: see wait_readable */
     struct sigaction stop = {.sa_handler = on_term};
     sigaction(SIGTERM, &stop, NULL);
-    signal(SIGPIPE, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN), signal(SIGXFSZ, SIG_IGN);
+    struct rlimit files;
+    if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < 4096 && files.rlim_cur < files.rlim_max) {
+        files.rlim_cur = files.rlim_max < 4096 ? files.rlim_max : 4096;     /* each module takes three of Python's */
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    if (inert())
+        return 0;
     int planned = load_plan(), startable = planned || load_recipe();
     int complete = read_payload(), whole = complete && !scan.escaped_key;
     if (!startable) {
@@ -1718,13 +1877,13 @@ int main(int argc, char **argv)
     int survivors = planned ? route(whole) : 0;
     Text named;
     int as_told = plain_string(EVENT_NAME, &named) ? same(named, event) : !scan.value[EVENT_NAME].end;
-    int certain = whole && planned && !plan.stale && as_told;
-    if (certain)
-        observe();
+    int certain = whole && planned && !plan.stale && as_told, observed = certain && native_count && !maybe_native();
     if (certain && !survivors)
         record_call(0, T("\"ran\":{}"));
     else
-        ask_python(certain, cut_short);
+        ask_python(observed, cut_short);
+    if (observed)
+        observe();
     return 0;
 }
 #endif

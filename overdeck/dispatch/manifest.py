@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 DEFAULT_TIMEOUT_MS = 1000
 DEFAULT_LIFETIME_DAYS = 7
+MAX_LITERAL = 64
+"""Letters; the limits of the native front (launcher.c), which must read every plan that is made."""
 _WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
 _ID = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 _KEYS = {
@@ -128,6 +130,8 @@ def read_manifest(folder: str, *, user: bool = False) -> Manifest:
     for word in literals:
         if not word or not all(letter in _WORD for letter in word):
             raise ManifestError(path, f"literal {word!r} is not one word of [A-Za-z0-9_.-]")
+        if len(word) > MAX_LITERAL:
+            raise ManifestError(path, f"literal {word!r} is longer than {MAX_LITERAL} letters")
     manifest.literals = literals
     where = table.get("literals_in", "tool_input")
     if where not in ("tool_input", "payload"):

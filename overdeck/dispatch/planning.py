@@ -36,6 +36,9 @@ RECIPE = "recipe"
 """The file in a client's plan folder from which every plan there can be made again."""
 
 DEFAULT_PACKS = ["guards"]
+MAX_MODULES = 512
+MAX_LITERALS = 8192
+"""For one event; the native front (launcher.c) has room for so many."""
 DEFAULT_NATIVE_BYTES = 16 << 20
 _RECIPE_HEADER = "overdeck-recipe 1"
 _CONFIG_KEYS = {"packs", "modules", "clients"}
@@ -192,6 +195,8 @@ def compile_plan(recipe: Recipe, fleet: Fleet, event: str) -> Plan:
             path = f"{recipe.state}/modules/{manifest.id}/journal.jsonl"
             module.native = Native(manifest.native, DEFAULT_NATIVE_BYTES, path)
         plan.modules.append(module)
+    if len(plan.modules) > MAX_MODULES or sum(len(m.literals) for m in plan.modules) > MAX_LITERALS:
+        raise PlanError(f"{event} has more than {MAX_MODULES} modules or {MAX_LITERALS} literals")
     return plan
 
 

@@ -73,6 +73,16 @@ def error(state: str, module: str, event: str, cause: str, trace: str = "") -> N
     append(path, dumps({"ts": now(), "event": event, "module": module, "cause": cause, "trace": trace}) + "\n")
 
 
+def _torn(fd: int) -> bool:
+    """Whether the file ends inside a line, and stays so: a first look may fall into another writer's line."""
+    for pause in (0.002, 0.0):
+        size = posix.fstat(fd).st_size
+        if not size or posix.pread(fd, 1, size - 1) == b"\n":
+            return False
+        time.sleep(pause)
+    return True
+
+
 def append(path: str, text: str) -> None:
     """One ``write()`` on O_APPEND; a full disk or a read-only folder loses the line, never the verdict."""
     if not text:
@@ -83,8 +93,7 @@ def append(path: str, text: str) -> None:
     except OSError:
         return
     try:
-        size = posix.fstat(fd).st_size
-        if size and posix.pread(fd, 1, size - 1) != b"\n":
+        if _torn(fd):
             text = "\n" + text  # a line that a full disk once cut short must not take this one with it
         posix.write(fd, text.encode("utf-8", "replace"))
     except OSError:
