@@ -1,6 +1,7 @@
 """The hooks page: every module that is on, what it did, the verdict, and why."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import ClassVar
@@ -105,7 +106,8 @@ class HooksPage(Screen[None]):
         worker = get_current_worker()
         try:
             if first and self._places.published.exists():
-                self.post_message(self.Loaded(report(self._places), [], final=False))
+                with suppress(OverdeckError):  # a copy of another version, say: the tick makes it anew
+                    self.post_message(self.Loaded(report(self._places), [], final=False))
             warnings = refresh(self._places)
             loaded: Message = self.Loaded(report(self._places), warnings, final=True)
         except OverdeckError as error:

@@ -246,3 +246,9 @@ async def test_ctrl_c_quits_wherever_the_user_is(logged: Places, first: tuple[st
     async with opened(logged) as page:
         await page.press(*first, "ctrl+c")
         await page.until(lambda: not page.app.is_running)
+
+
+async def test_a_published_copy_that_cannot_be_read_is_made_anew(logged: Places) -> None:
+    logged.published.write_bytes(b"no database of ours")
+    async with opened(logged) as page:
+        assert sorted(page.ids) == ["acts", "later", "silent"]

@@ -279,3 +279,12 @@ def test_a_state_folder_that_cannot_be_made_fails(home):
     report = checks(home)["state folder"]
 
     assert report["state"] == "fail" and "Not a directory" in report["seen"]
+
+
+def test_a_last_good_plan_that_is_broken_fails_while_a_config_cannot_be_read(installed):
+    (installed.root / ".config/overdeck/config.toml").write_text("packs = [")
+    plan = installed.state / "plans" / "claude" / "PreToolUse.plan"
+    plan.write_bytes(plan.read_bytes().replace(b"forbidden", b"forbiddem"))
+    report = checks(installed)["plans"]
+
+    assert report["state"] == "fail" and "crc" in report["seen"] and report["next"] != "overdeck install"
