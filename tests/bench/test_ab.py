@@ -191,7 +191,6 @@ def test_a_whole_settings_event_is_an_arm(hookbench, payload, tmp_path):
     [
         ("ab",),
         ("ab", "true"),
-        ("ab", "true", "true"),
         ("ab", "true", "true", "--payload", "missing.json"),
         ("ab", "true", "true", "--payload", "PAYLOAD", "--pairs", "7"),
         ("ab", "true", "true", "--payload", "PAYLOAD", "--pairs", "many"),
