@@ -135,7 +135,7 @@ def write_plans(recipe: Recipe) -> list[Path]:
         raise OverdeckError(
             f"the plans could not be written to {folder}: {error}",
             code="plans-not-written",
-            exit_code=ExitCode.INTERNAL,
+            exit_code=ExitCode.USAGE,
             hint="overdeck doctor",
         ) from None
 
