@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from overdeck.dispatch import planning
-from overdeck.dispatch.manifest import Manifest, ManifestError
+from overdeck.dispatch.manifest import ManifestError
 from overdeck.dispatch.plan import PlanError
 from overdeck.dispatch.planning import Fleet, Recipe
 from overdeck.errors import ExitCode, OverdeckError
@@ -17,17 +17,20 @@ from overdeck.paths import Places, shipped
 from overdeck.process import NotCompleted, run
 
 
-def _check_code(module: Manifest) -> None:
-    """Raise OverdeckError where a module's code does not even compile: a gate of that kind denies everything."""
-    try:
-        compile(Path(module.code).read_bytes(), module.code, "exec")
-    except (SyntaxError, ValueError, OSError) as error:
-        raise OverdeckError(
-            f"no plan was written, the code of {module.id} cannot be used: {module.code}: {error}",
-            code="bad-module",
-            exit_code=ExitCode.USAGE,
-            hint=f"mend it, then: overdeck hooks test {module.id}",
-        ) from None
+def check_code(fleet: Fleet) -> None:
+    """Raise OverdeckError where a module that is on does not even compile: such a gate denies everything."""
+    for module in fleet.enabled:
+        if module.native is not None:
+            continue
+        try:
+            compile(Path(module.code).read_bytes(), module.code, "exec")
+        except (SyntaxError, ValueError, OSError) as error:
+            raise OverdeckError(
+                f"no plan was written, the code of {module.id} cannot be used: {module.code}: {error}",
+                code="bad-module",
+                exit_code=ExitCode.USAGE,
+                hint=f"mend it, then: overdeck hooks test {module.id}",
+            ) from None
 
 
 class BuiltFront(NamedTuple):
@@ -119,9 +122,7 @@ def write_plans(recipe: Recipe) -> list[Path]:
             exit_code=ExitCode.USAGE,
             hint="mend or remove the module named above; the last good plans stay in force",
         )
-    for module in fleet.enabled:
-        if module.native is None:
-            _check_code(module)
+    check_code(fleet)
     folder = Path(recipe.plans)
     events = {event for module in fleet.enabled for event in module.events}
     events |= {path.stem for path in folder.glob("*.plan")}

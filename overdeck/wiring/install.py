@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from overdeck.authoring.fleet import front_argv, front_command, load_fleet, matchers, write_plans
+from overdeck.authoring.fleet import check_code, front_argv, front_command, load_fleet, matchers, write_plans
 from overdeck.dispatch.payload import TOTAL_S as STDIN_TOTAL_S
 from overdeck.dispatch.plan import PlanError, parse, read_plan
 from overdeck.dispatch.planning import Fleet, Recipe
@@ -277,6 +277,7 @@ def _chosen(fleet: Fleet, events: Sequence[str]) -> dict[str, str]:
             hint="mend or remove the module named above; the last good plans stay in force",
             code="bad-manifest",
         )
+    check_code(fleet)
     if not union:
         raise usage("no module is switched on: there is nothing to install", hint="overdeck hooks list")
     return {event: union[event] for event in events} if events else union

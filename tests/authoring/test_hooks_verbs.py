@@ -145,6 +145,7 @@ def test_errors_shows_where_a_module_broke(tmp_path: Path) -> None:
 def test_install_refuses_code_that_does_not_compile_and_leaves_the_settings_alone(tmp_path: Path) -> None:
     home = Home(tmp_path)
     own_module(home, "def evaluate(call:\n")
-    ran = home.run("overdeck", "install")
-    assert ran.code == 2 and "mine" in ran.err and "hooks test mine" in ran.err
-    assert not home.settings.exists()
+    for how in (["--dry-run"], []):
+        ran = home.run("overdeck", "install", *how)
+        assert ran.code == 2 and "mine" in ran.err and "hooks test mine" in ran.err
+        assert not home.settings.exists()
