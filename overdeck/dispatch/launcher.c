@@ -458,6 +458,17 @@ static int checked_lines(const char *bytes, size_t size, Text header, Text *seal
     return 1;
 }
 
+/* How much of a sealed file is sealed, by its first line; the rest is Python's alone. All of it for any other file. */
+static size_t sealed_part(const char *bytes, size_t got, size_t all)
+{
+    uint64_t length;
+    const char *end = memchr(bytes, '\n', got < 64 ? got : 64);
+    Text stated = {end ? end - 8 : bytes, 8};
+    if (!end || end - bytes < 9 || end[-9] != ' ' || !take_number(&stated, &length) || length > all)
+        return all;
+    return length;
+}
+
 /* The bytes of a file of ours, in memory of our own (a mapped file can be cut short under us); NULL when it is missing,
  * not ours, empty or too big. */
 static const char *read_own(const char *path, size_t *size)
@@ -470,14 +481,19 @@ static const char *read_own(const char *path, size_t *size)
     char *bytes = NULL;
     *size = 0;
     if (!fstat(fd, &st) && S_ISREG(st.st_mode) && trusted(&st) && st.st_size > 0 && st.st_size <= MAX_PLAN) {
+        size_t all = (size_t)st.st_size, wanted = all < 4096 ? all : 4096;
         bytes = small;
-        if ((size_t)st.st_size > sizeof small)
-            bytes = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        ssize_t n = 0;
-        while (bytes != MAP_FAILED && *size < (size_t)st.st_size &&
-               ((n = read(fd, bytes + *size, (size_t)st.st_size - *size)) > 0 || (n < 0 && errno == EINTR)))
+        if (all > sizeof small)
+            bytes = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        while (bytes != MAP_FAILED && *size < wanted) {
+            ssize_t n = read(fd, bytes + *size, wanted - *size);
+            if (n <= 0 && !(n < 0 && errno == EINTR))
+                break;
             *size += n > 0 ? (size_t)n : 0;
-        if (bytes == MAP_FAILED || *size != (size_t)st.st_size)
+            if (*size == wanted && *size <= 4096)
+                wanted = sealed_part(bytes, *size, all);
+        }
+        if (bytes == MAP_FAILED || *size < wanted)
             bytes = NULL;
     }
     close(fd);
@@ -1039,6 +1055,8 @@ static int in_table(const PairTable *table, unsigned pair)
     return table->seen[pair >> 3] >> (pair & 7) & 1;
 }
 
+#define SEEN(two_letters) (rare.seen[(uint16_t)(two_letters) >> 3] >> ((two_letters) & 7))
+
 /* Literals as they stand in the text. */
 static void search_plain(const uint8_t *text, size_t len)
 {
@@ -1046,12 +1064,10 @@ static void search_plain(const uint8_t *text, size_t len)
     while (p + 2 <= len) {
         /* eight pairs a step: almost always none of them begins anything */
         for (; p + 16 <= len; p += 16) {
-            uint16_t v[8];
-            memcpy(v, text + p, 16);
-            unsigned any = 0;
-            for (int k = 0; k < 8; k++)
-                any |= rare.seen[v[k] >> 3] >> (v[k] & 7);
-            if (any & 1)
+            uint64_t low, high;
+            memcpy(&low, text + p, 8), memcpy(&high, text + p + 8, 8);
+            if ((SEEN(low) | SEEN(low >> 16) | SEEN(low >> 32) | SEEN(low >> 48) | SEEN(high) | SEEN(high >> 16) |
+                 SEEN(high >> 32) | SEEN(high >> 48)) & 1)
                 break;
         }
         for (size_t stop = p + 16; p + 2 <= len && p < stop; p += 2) {
