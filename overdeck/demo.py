@@ -138,7 +138,9 @@ def tell(say: Callable[[str], None], *, pairs: int = 20) -> list[Step]:
         stage.run("overdeck", "ingest", title="ingest", shown=4)
         stage.run("overdeck", "fires", "suspects", title="zero fires in 7 days", contains=_SILENT)
 
-        stage.chapter("Is it faster? Coin-flip pairs, the old wiring against the dispatcher; a call in which nothing acts.")
+        stage.chapter(
+            "Is it faster? Coin-flip pairs: the old wiring, the dispatcher; a call in which nothing acts."
+        )
         stage.run(
             "hookbench", "ab", f"settings:{swarm}", shlex.join(entry), "--event", "PreToolUse", "--tool", "Bash",
             "--payload", str(payloads / "noop.bash.json"), "--pairs", str(pairs), title="ab", contains="faster",
