@@ -15,12 +15,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from hatchling.builders.config import BuilderConfig
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FLAGS = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror"]
 
 
-class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
+class CustomBuildHook(BuildHookInterface[BuilderConfig]):
     """Adds the front to the wheel; the file's mode counts, pip keeps it."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

@@ -25,6 +25,7 @@ import fleets
 import overdeck
 from overdeck.authoring.fleet import built_front, front_argv, interpreter, python_front, recipe_for, write_plans
 from overdeck.bench import Arm, Comparison, InvalidMeasurement, command_arm, compare, event_arm
+from overdeck.bench.compare import Metric
 from overdeck.paths import Places, shipped
 
 RESULTS = Path(__file__).resolve().parent / "RESULTS.md"
@@ -102,11 +103,11 @@ def _rows(folder: Path) -> list[Row]:
         print("no native front is installed here: its rows are left out", file=sys.stderr)
         return rows
 
-    def front(count: int, event: str = "PreToolUse", **how: object) -> Arm:
-        root = folder / f"fleet-{count}-{len(how)}"
+    def front(count: int, event: str = "PreToolUse", *, code: str = fleets.MODULE, literals: int = 3) -> Arm:
+        root = folder / f"fleet-{count}-{literals}-{len(code)}"
         plans = root / "state" / "plans" / "claude"
         if not root.exists():
-            fleets.modules(root, count, **how)  # type: ignore[arg-type]
+            fleets.modules(root, count, code=code, literals=literals)
         return command_arm(f"{count} modules", [str(built.path), event, "--plan", str(plans)])
 
     text = fleets.source_text(1_400_000)
@@ -191,8 +192,8 @@ def _measured(row: Row, pairs: int) -> list[str]:
     ]
 
 
-def _line(what: str, metric: str, outcome: Comparison, bar: float | None, inverse: bool) -> str:
-    ratio = outcome.ratios[metric]  # type: ignore[index]
+def _line(what: str, metric: Metric, outcome: Comparison, bar: float | None, inverse: bool) -> str:
+    ratio = outcome.ratios[metric]
     digits = 0 if ratio.value >= 100 else 1 if ratio.value >= 10 else 3 if ratio.value >= 0.1 else 5
     met = "" if bar is None else "met" if (ratio.value >= bar if inverse else ratio.value <= bar) else "MISSED"
     limit = "" if bar is None else f"{'≥' if inverse else '≤'} {bar:g}"
