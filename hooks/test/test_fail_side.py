@@ -289,6 +289,7 @@ def test_the_dispatcher_breaking_under_a_gate_answers_in_its_name(front: Front, 
 
 
 def test_a_module_that_tells_its_parent_to_stop_takes_no_other_verdict_with_it(front: Front) -> None:
+    # Both are at work when the signal arrives: the killer past its deadline, the gate before its verdict.
     front.module("a-killer", "import os, signal, time; os.kill(os.getppid(), signal.SIGTERM); time.sleep(5)")
     front.module("slow-gate", "import time; time.sleep(0.3); return None")
     front.install()

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from fronts import Front, bash, recorded
+from waiting import until
 
 from overdeck.dispatch import planning
 
@@ -73,21 +74,23 @@ def test_a_module_that_kills_its_parent_outright_takes_no_gate_with_it(native: F
     native.module(
         "a-killer", "import os, signal; os.kill(os.getppid(), signal.SIGKILL); return None", cls="adviser"
     )
+    # The gate must still be at work when the kill arrives.
     native.module("gate", "import time; time.sleep(0.2); return None", toml="timeout_ms = 500")
     native.install()
     reply = native.call(bash("ls"))
     assert reply.decision == "deny" and "gate" in reply.reason
 
 
-def test_sigterm_to_the_front_in_mid_call_still_answers(front: Front) -> None:
-    front.module("gate", "import time; time.sleep(3); return None", toml="timeout_ms = 5000")
+def test_sigterm_to_the_front_in_mid_call_still_answers(front: Front, tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    front.module("gate", f"import time; open({str(begun)!r}, 'w'); time.sleep(3)", toml="timeout_ms = 5000")
     front.install()
     process = subprocess.Popen(front.argv("PreToolUse"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={})
     assert process.stdin is not None
     process.stdin.write(json.dumps(bash("ls")).encode())
     process.stdin.close()
     process.stdin = None
-    time.sleep(0.5)  # into the module's sleep
+    until(begun.exists)
     process.send_signal(signal.SIGTERM)
     out, _ = process.communicate(timeout=5)
     assert json.loads(out)["hookSpecificOutput"]["permissionDecision"] == "deny"
@@ -104,12 +107,13 @@ def test_a_plan_of_another_user_is_not_used(front: Front) -> None:
     assert path.stat().st_uid == 0, "it was made again"
 
 
-def test_a_module_replaced_in_mid_call_does_no_harm(front: Front) -> None:
-    folder = front.module("gate", "import time; time.sleep(0.3); return deny('old')")
+def test_a_module_replaced_in_mid_call_does_no_harm(front: Front, tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    folder = front.module("gate", f"import time; open({str(begun)!r}, 'w'); time.sleep(0.3); return deny('old')")
     front.install()
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(front.call, bash("ls"))
-        time.sleep(0.1)
+        until(begun.exists)
         front.module("gate", "return deny('new')")
         assert running.result().decision == "deny"
     assert "new" in front.call(bash("ls")).reason
@@ -295,7 +299,8 @@ def test_a_plan_cut_short_under_a_running_call_does_no_harm(front: Front) -> Non
     front.module("gate", "return deny('held')")
     front.install()
     process = subprocess.Popen(front.argv("PreToolUse"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={})
-    time.sleep(0.2)  # it has read its plan, and waits for stdin
+    # No condition tells from outside that the plan has been read: long enough, and right in either order.
+    time.sleep(0.2)
     os.truncate(front.plans / "PreToolUse.plan", 0)
     out, _ = process.communicate(json.dumps(bash("ls")).encode(), timeout=10)
     assert process.returncode == 0

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from fronts import Front, bash
+from waiting import ended, until
 
 HOSTILE = {
     "crash": "raise ValueError('x' * 10_000)",
@@ -70,9 +71,7 @@ def test_what_a_module_starts_dies_with_it(front: Front, how: str) -> None:
     )
     front.install()
     assert front.call(bash("ls")).stdout == ""
-    deadline = time.monotonic() + 2
-    while (alive := sleeping(mark)) and time.monotonic() < deadline:
-        time.sleep(0.02)
+    alive = survivors(mark)
     for pid in alive:
         os.kill(pid, 9)
     assert alive == []
@@ -93,9 +92,7 @@ def test_what_a_module_starts_in_a_session_of_its_own_dies_with_it(front: Front,
     front.module("starter", STARTED[how], cls="adviser", toml="timeout_ms = 400")
     front.install()
     front.call(bash("ls"))
-    deadline = time.monotonic() + 2
-    while (alive := sleeping("305.25")) and time.monotonic() < deadline:
-        time.sleep(0.02)
+    alive = survivors("305.25")
     for pid in alive:
         os.kill(pid, 9)
     assert alive == []
@@ -117,6 +114,14 @@ def test_a_background_module_may_leave_a_process_that_holds_nothing_of_the_clien
         os.kill(pid, 9)
     assert time.monotonic() - started < 5
     assert len(alive) == 1
+
+
+def survivors(mark: str) -> list[int]:
+    """Pids of ``sleep MARK`` processes that are still alive two seconds on: a kill takes a moment to arrive."""
+    deadline = time.monotonic() + 2
+    while (alive := sleeping(mark)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return alive
 
 
 def sleeping(mark: str) -> list[int]:
@@ -196,15 +201,12 @@ def test_a_module_outlives_neither_its_deadline_nor_a_killed_parent(front: Front
     assert process.stdin is not None
     process.stdin.write(json.dumps(bash("ls")).encode())
     process.stdin.close()
-    deadline = time.monotonic() + 5
-    while not (mark.exists() and mark.read_text()) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    until(lambda: mark.exists() and mark.read_text())
     process.kill()
     process.wait()
     child = int(mark.read_text())
-    while Path(f"/proc/{child}").exists() and "Z" not in state(child) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not Path(f"/proc/{child}").exists() or "Z" in state(child)
+    until(lambda: ended(child), within_s=5)
+    assert ended(child)
 
 
 def state(pid: int) -> str:

@@ -131,7 +131,9 @@ def test_the_logger_writes_into_the_throwaway_home(scenarios, tmp_path):
 
 
 def test_the_scripts_run_on_any_python_a_users_machine_calls_python3(scenarios):
-    for script in (scenarios / "swarm" / "hooks").glob("*.py"):
+    scripts = list((scenarios / "swarm" / "hooks").glob("*.py"))
+    assert scripts
+    for script in scripts:
         ast.parse(script.read_text(), feature_version=(3, 9))
 
 

@@ -162,3 +162,4 @@ def test_what_runs_does_not_outlive_a_killed_parent(payload, tmp_path):
         parent.wait()
     hook = int(pid_file.read_text())
     until(lambda: gone(hook), within_s=20)
+    assert gone(hook)

@@ -114,7 +114,7 @@ class Front:
     ) -> Reply:
         """Send one payload as the client would; the environment is built up from nothing."""
         raw = payload if isinstance(payload, bytes) else json.dumps(payload, ensure_ascii=False).encode()
-        event = event or str(payload["hook_event_name"])  # type: ignore[index,call-overload]
+        event = event or str(json.loads(raw)["hook_event_name"])
         done = subprocess.run(
             self.argv(event),
             input=raw,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.binding import Binding
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Input, Static
 
@@ -130,6 +131,7 @@ async def test_a_click_on_a_header_sorts_by_it_and_a_second_click_flips(logged: 
         await page.until(lambda: page.ids == ["acts", "later", "silent"])
         await page.pilot.click(DataTable, offset=(3, 0))
         await page.until(lambda: page.ids == ["silent", "later", "acts"])
+        assert "module ▼" in [str(column.label) for column in page.table.ordered_columns]
 
 
 async def test_a_filter_narrows_as_it_is_typed_and_escape_shows_all(logged: Places) -> None:
@@ -189,6 +191,7 @@ async def test_without_any_module_it_says_so(places: Places) -> None:
         page = Page(pilot)
         await page.until(lambda: len(pilot.app.screen_stack) > 1)
         await page.until(lambda: "No module is switched on" in page.text("#notice"))
+        assert page.ids == []
 
 
 async def test_an_error_is_shown_with_what_to_do_next(places: Places) -> None:
@@ -220,7 +223,7 @@ async def test_the_help_names_every_key_of_the_page(logged: Places) -> None:
         await page.until(lambda: isinstance(page.app.screen, Help))
         keys = page.text("#keys")
         for binding in HooksPage.BINDINGS:
-            assert binding.tooltip in keys  # type: ignore[union-attr]
+            assert isinstance(binding, Binding) and binding.tooltip in keys
         await page.press("escape")
         await page.until(lambda: isinstance(page.app.screen, HooksPage))
 
@@ -229,6 +232,7 @@ async def test_q_quits(logged: Places) -> None:
     async with opened(logged) as page:
         await page.press("q")
         await page.until(lambda: not page.app.is_running)
+        assert page.app.return_code == 0
 
 
 async def test_at_80_by_24_the_verdict_and_the_status_are_on_the_screen(logged: Places) -> None:
@@ -246,6 +250,7 @@ async def test_ctrl_c_quits_wherever_the_user_is(logged: Places, first: tuple[st
     async with opened(logged) as page:
         await page.press(*first, "ctrl+c")
         await page.until(lambda: not page.app.is_running)
+        assert page.app.return_code == 0
 
 
 async def test_a_published_copy_that_cannot_be_read_is_made_anew(logged: Places) -> None:

@@ -82,6 +82,7 @@ def test_the_rule_is_silent_where_all_is_well(settings, rule):
 def test_a_finding_points_at_something_that_is_in_the_file(settings, rule):
     place: Any = BREAKS[rule]
     for part in found(settings, place, rule)[0].pointer.split("/")[1:]:
+        assert int(part) < len(place) if isinstance(place, list) else part in place
         place = place[int(part)] if isinstance(place, list) else place[part]
 
 
