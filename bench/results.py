@@ -187,8 +187,8 @@ def _measured(row: Row, pairs: int) -> list[str]:
     except InvalidMeasurement as error:
         return [f"| {row.what} | | invalid: {error.message} | | | |"]
     return [
-        _line(row.what, metric, outcome, bar, row.inverse)
-        for metric, bar in (("cpu", row.cpu_bar), ("wall", row.wall_bar))
+        _line(row.what, "cpu", outcome, row.cpu_bar, row.inverse),
+        _line(row.what, "wall", outcome, row.wall_bar, row.inverse),
     ]
 
 
