@@ -381,3 +381,9 @@ def test_a_folder_that_others_may_write_is_not_loaded_from(front: Front, where: 
     reply = front.call(bash("ls"))
     assert "loaded too" not in reply.context
     assert where == "modules" or "systemMessage" in reply.answer
+
+
+def test_a_payload_over_the_limit_is_said_to_be_over_it(front: Front) -> None:
+    front.module("gate", "return None")
+    front.install()
+    assert "over 64 MiB" in front.call(UNREADABLE["over 64 MiB"], "PreToolUse").reason

@@ -140,8 +140,7 @@ def _answer(front: _Front) -> None:
     plan, plan_problem = _load_plan(front.plans, event, front.native)
     front.plan = plan
     call = payload.receive(0)
-    if front.cut and call.problem and call.problem != payload.EMPTY:
-        call.problem = f"the payload was cut: {front.cut}"
+    call.was_cut(front.cut)
     top = call.top
     front.line = {
         "client": "",

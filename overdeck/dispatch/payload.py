@@ -17,6 +17,7 @@ TOTAL_S = 5.0
 MAX_BYTES = 64 << 20
 
 EMPTY = "the payload is empty"
+OVER = f"the payload is over {MAX_BYTES >> 20} MiB"
 _BLANK = b" \t\r\n"
 _TAIL = 256
 _FREE_TRIES = 4 << 20
@@ -29,19 +30,22 @@ class Payload:
     __slots__ = ("_searched", "problem", "size", "spans", "text", "top")
 
     def __init__(self, raw: bytes, cut: str = "") -> None:
-        """``cut`` is why nothing more was read, for a document that turns out not to be whole."""
         self.size = len(raw)
         self.text = ""
         self.top: dict[str, Any] = {}
         self.spans: dict[str, tuple[int, int]] = {}
         self.problem = self._parse(raw)
-        if self.problem and self.problem != EMPTY and cut:
-            self.problem = f"the payload was cut: {cut}"
+        self.was_cut(cut)
         self._searched: dict[bool, Searched] = {}
+
+    def was_cut(self, why: str) -> None:
+        """Say ``why`` nothing more was read, where that explains a document that is not whole."""
+        if why and self.problem not in ("", EMPTY, OVER):
+            self.problem = f"the payload was cut: {why}"
 
     def _parse(self, raw: bytes) -> str:
         if len(raw) > MAX_BYTES:
-            return f"the payload is over {MAX_BYTES >> 20} MiB"
+            return OVER
         if raw.startswith(_BOM):
             raw = raw[len(_BOM) :]
         if not raw.strip(_BLANK):
