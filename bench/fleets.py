@@ -5,8 +5,8 @@ from pathlib import Path
 
 from overdeck.authoring.fleet import entry_path, interpreter
 from overdeck.dispatch import planning
-from overdeck.dispatch.plan import replace
 from overdeck.dispatch.planning import Recipe
+from overdeck.dispatch.writing import replace
 
 MODULE = """import re
 

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from overdeck.dispatch.clients import CLAUDE_EVENTS
+from overdeck.dispatch.matchers import CLAUDE_EVENTS
 from overdeck.errors import not_found, usage
 
 

@@ -249,6 +249,12 @@ def test_kept_code_that_others_may_write_is_not_run(front: Front) -> None:
     assert front.call(bash("ls")).decision == "deny"
 
 
+def answers_sigterm(pid: int) -> bool:
+    """Whether a process blocks or handles SIGTERM by now (Linux)."""
+    status = dict(line.split(":\t") for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return bool((int(status["SigBlk"], 16) | int(status["SigCgt"], 16)) >> (signal.SIGTERM - 1) & 1)
+
+
 def test_sigterm_at_any_moment_of_a_call_denies(native_front: Path, tmp_path: Path) -> None:
     front = Front(tmp_path, native=native_front)
     front.module("gate", "return deny('held')")
@@ -260,7 +266,8 @@ def test_sigterm_at_any_moment_of_a_call_denies(native_front: Path, tmp_path: Pa
         assert process.stdin is not None
         process.stdin.write(document)
         process.stdin.flush()
-        time.sleep(0.001 + chance.random() * 0.02)  # past the exec: before it nobody is there to answer
+        until(lambda pid=process.pid: answers_sigterm(pid))  # before its first lines nobody is there to answer
+        time.sleep(chance.random() * 0.02)
         process.send_signal(signal.SIGTERM)
         out, _ = process.communicate(timeout=10)
         assert process.returncode == 0

@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from overdeck.authoring.matrix import read_cases, run_matrix
-from overdeck.dispatch.clients import matches, subject_key
+from overdeck.dispatch.clients import subject_key
 from overdeck.dispatch.manifest import Manifest, read_manifest
+from overdeck.dispatch.matchers import matches
 from overdeck.dispatch.module import Call
 from overdeck.dispatch.payload import Searched
 from overdeck.paths import shipped

@@ -84,7 +84,7 @@ def matchers(fleet: Fleet) -> dict[str, str]:
 
     A union that holds a regex is joined with ``|`` into one regex; ``"*"`` swallows the rest.
     """
-    from overdeck.dispatch.clients import exact_names, is_exact
+    from overdeck.dispatch.matchers import exact_names, is_exact
 
     found: dict[str, list[str]] = {}
     for module in fleet.enabled:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from overdeck.authoring.matrix import run_matrix
-from overdeck.dispatch import clients
+from overdeck.dispatch import clients, matchers
 from overdeck.dispatch.manifest import ManifestError, read_manifest
 from overdeck.dispatch.plan import CLASSES
 from overdeck.errors import OverdeckError, usage
@@ -106,8 +106,8 @@ def _check(design: Design) -> None:
         )
     if design.cls and design.cls not in CLASSES:
         raise usage(f"--class {design.cls!r} is none of {', '.join(CLASSES)}", hint="overdeck hooks new --help")
-    if design.event and design.event not in clients.CLAUDE_EVENTS:
-        near = difflib.get_close_matches(design.event, clients.CLAUDE_EVENTS, n=1) or ["PreToolUse"]
+    if design.event and design.event not in matchers.CLAUDE_EVENTS:
+        near = difflib.get_close_matches(design.event, matchers.CLAUDE_EVENTS, n=1) or ["PreToolUse"]
         raise usage(f"--event {design.event!r} is not an event of Claude Code", hint=f"--event {near[0]}")
     if design.cls == "rewriter" and design.event not in ("", "PreToolUse"):
         raise usage("a rewriter changes a tool's input, so its event is PreToolUse", hint="--event PreToolUse")
@@ -160,8 +160,8 @@ def _cases(design: Design) -> list[dict[str, object]]:
 
     def payload(text: str) -> dict[str, object]:
         key = clients.subject_key(design.event)
-        known = clients.CLAUDE_TOOLS if key == "tool_name" else clients.SOURCES
-        subject = next((name for name in known if clients.matches(design.matcher, name)), design.matcher)
+        known = matchers.CLAUDE_TOOLS if key == "tool_name" else matchers.SOURCES
+        subject = next((name for name in known if matchers.matches(design.matcher, name)), design.matcher)
         made: dict[str, object] = {"session_id": "matrix", "cwd": "/tmp", "hook_event_name": design.event}
         if key:
             made[key] = subject

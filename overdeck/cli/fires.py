@@ -188,7 +188,7 @@ def _report(
     everything: bool = False,
     rebuild: bool = False,
 ) -> "Report":
-    from overdeck.dispatch.clients import CLAUDE_EVENTS
+    from overdeck.dispatch.matchers import CLAUDE_EVENTS
     from overdeck.telemetry.ingest import refresh
     from overdeck.telemetry.report import report
     from overdeck.telemetry.words import parse_since

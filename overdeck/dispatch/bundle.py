@@ -2,28 +2,29 @@
 
 Ten modules found and checked one by one cost a third of a bare interpreter's start (measured: 1.35 times against
 1.10). The bundle holds their code and the stamps of their sources; where one differs it imports them the long way, so
-that it is never older than the code it stands for. The same for the code of hook modules: compiled once, kept under
-a name made of everything that could change it.
+that it is never older than the code it stands for. What few calls need is carried as bytes. The same for the code of
+hook modules: compiled once, kept under a name made of everything that could change it.
 """
 
 from __future__ import annotations
 import __future__
 
-import binascii
 import marshal
-import posix
 from _frozen_importlib_external import MAGIC_NUMBER
 
-from overdeck.dispatch.plan import replace, slurp, stamp, trusted
+from overdeck.dispatch import kept
+from overdeck.dispatch.plan import digest, stamp, trusted
+from overdeck.dispatch.writing import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType
 
 _LOADER = """
-import gc, sys, posix
+import gc, sys, posix, marshal
 gc.disable()
-ROOT, SOURCES, NOW = "constants"
+ROOT, SOURCES, EXTENSIONS, NOW, later = "constants"
+LATER = dict(later)
 def fresh():
     try:
         for path, stamped in SOURCES:
@@ -33,43 +34,81 @@ def fresh():
     except OSError:
         return False
     return True
+def add(name, module):
+    sys.modules[name] = module
+    parent, _, last = name.rpartition(".")
+    module.__package__ = parent
+    if parent:
+        setattr(sys.modules[parent], last, module)
+class Later(type(sys)):
+    def __getattr__(self, name):
+        code = LATER.pop(self.__name__, None)
+        if code is None:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        exec(marshal.loads(code), self.__dict__)
+        return getattr(self, name)
 if fresh():
+    try:
+        from _frozen_importlib import ModuleSpec, _load
+        from _frozen_importlib_external import ExtensionFileLoader
+        for name, path in EXTENSIONS:
+            _load(ModuleSpec(name, ExtensionFileLoader(name, path), origin=path))
+    except Exception:
+        pass
+    for name in ("overdeck", "overdeck.dispatch"):
+        add(name, type(sys)(name))
+        sys.modules[name].__path__ = [ROOT + "/" + name.replace(".", "/")]
+        sys.modules[name].__package__ = name
+    for name in LATER:
+        add(name, Later(name))
     for name, code in NOW:
-        module = sys.modules[name] = type(sys)(name)
-        if name in ("overdeck", "overdeck.dispatch"):
-            module.__path__ = [ROOT + "/" + name.replace(".", "/")]
-        parent, _, last = name.rpartition(".")
-        module.__package__ = name if hasattr(module, "__path__") else parent
-        if parent:
-            setattr(sys.modules[parent], last, module)
+        module = type(sys)(name)
+        add(name, module)
         exec(code, module.__dict__)
 sys.path.append(ROOT)
 from overdeck.dispatch import front
 front.main(sys.argv)
 """
 
-NOW = ("jsontext", "clients", "plan", "module", "record", "bundle", "runner", "merge", "payload", "front")
-"""What every call needs, each before those that import it; the rest (shell, planning) is found the usual way."""
+NOW = ("jsontext", "clients", "plan", "kept", "module", "record", "runner", "merge", "payload", "front")
+"""What every call needs, each before those that import it; what is in neither list is found the usual way."""
+
+LATER = ("descendants", "failside", "keepgoing", "matchers", "stdin", "writing")
+"""What few calls need: carried as bytes, and made a module at the first look into it."""
+
+EXTENSIONS = ("_json", "select")
+"""Extension modules that every call needs: loaded from where they are, not looked for in each folder of sys.path."""
 
 
 def build(entry: str, folder: str) -> str:
     """Write the bundle of the dispatcher around ``entry`` into ``folder``; returns its path. Raises OSError."""
     root = entry.rpartition("/overdeck/dispatch/")[0]
     package = f"{root}/overdeck/dispatch"
-    files = {"overdeck": f"{root}/overdeck/__init__.py", "overdeck.dispatch": f"{package}/__init__.py"}
-    files |= {f"overdeck.dispatch.{name}": f"{package}/{name}.py" for name in NOW}
-    sources = tuple((path, stamp(path)) for path in files.values())
-    key = binascii.crc32(repr((sources, MAGIC_NUMBER, _LOADER)).encode("utf-8", "replace"))
-    path = f"{folder}/bundle-{key:08x}.pyc"
-    # Docstrings are left out: a quarter of what would have to be read at every start.
-    codes = {name: compile(_read(file), file, "exec", optimize=2) for name, file in files.items()}
-    # Every one of them imports from it: kept too, or it would be looked for on disk.
-    future = compile(_read(__future__.__file__), __future__.__file__, "exec", optimize=2)
-    constants = (root, sources, (("__future__", future), *codes.items()))
+    files = [f"{root}/overdeck/__init__.py", *(f"{package}/{name}.py" for name in ("__init__", *NOW, *LATER))]
+    sources = tuple((path, stamp(path)) for path in files)
+    extensions = tuple(
+        (name, path) for name in EXTENSIONS if (path := getattr(__import__(name), "__file__", None))
+    )
+    path = f"{folder}/bundle-{_key((sources, extensions, _LOADER))}.pyc"
+    named = {f"overdeck.dispatch.{name}": _compiled(f"{package}/{name}.py") for name in NOW}
+    later = {f"overdeck.dispatch.{name}": marshal.dumps(_compiled(f"{package}/{name}.py")) for name in LATER}
+    constants = (root, sources, extensions, tuple(named.items()), tuple(later.items()))
     loader = compile(_LOADER, path, "exec")
     loader = loader.replace(co_consts=tuple(constants if c == "constants" else c for c in loader.co_consts))
     _write(path, MAGIC_NUMBER + bytes(12) + marshal.dumps(loader))
     return path
+
+
+def _compiled(path: str) -> CodeType:
+    """The code of one of the dispatcher's files, without docstrings and without an import of ``__future__``."""
+    text = kept.read(path).replace(b"from __future__ import annotations\n", b"\n", 1)
+    annotations = __future__.annotations.compiler_flag
+    code: CodeType = compile(text, path, "exec", flags=annotations, dont_inherit=True, optimize=2)
+    return code
+
+
+def _key(what: object) -> str:
+    return digest(repr((what, MAGIC_NUMBER)).encode("utf-8", "replace"))
 
 
 def keep_code(source: str, folder: str) -> tuple[str, list[int]]:
@@ -79,37 +118,16 @@ def keep_code(source: str, folder: str) -> tuple[str, list[int]]:
     .pyc files miss, makes another. Raises OSError, SyntaxError or ValueError.
     """
     stamped = stamp(source)
-    path = binascii.crc32(repr((source, stamped, MAGIC_NUMBER)).encode("utf-8", "replace"))
-    name = f"{folder}/code/{path:08x}"
-    _write(name, marshal.dumps(compile(_read(source), source, "exec")))
+    name = f"{folder}/code/{_key((source, stamped))}"
+    _write(name, marshal.dumps(compile(kept.read(source), source, "exec")))
     return name, list(stamped)
-
-
-def load_code(source: str, stamped: tuple[int, int, int], kept: str, kept_stamp: list[int]) -> CodeType:
-    """The code of a hook module's file: what was kept of it, if the file is still the same, else compiled now."""
-    if kept and kept_stamp == list(stamped) and not (trusted(kept) or trusted(kept.rpartition("/")[0])):
-        try:
-            code: CodeType = marshal.loads(_read(kept))
-            if type(code) is type(build.__code__) and code.co_filename == source:
-                return code
-        except (OSError, ValueError, EOFError, TypeError):
-            return compile(_read(source), source, "exec")
-    return compile(_read(source), source, "exec")
 
 
 def _write(path: str, content: bytes) -> None:
     """Write a file unless these very bytes are there: one that was damaged is mended by the next install."""
     try:
-        if _read(path) == content and not trusted(path):
+        if kept.read(path) == content and not trusted(path):
             return
     except OSError:
         pass
     replace(path, content)
-
-
-def _read(path: str) -> bytes:
-    fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
-    try:
-        return slurp(fd)
-    finally:
-        posix.close(fd)

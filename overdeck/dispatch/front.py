@@ -7,11 +7,10 @@ table of DESIGN.md: a gate that cannot decide denies before a tool, blocks after
 from __future__ import annotations
 
 import _signal
-import binascii
 import posix
 import time
 
-from overdeck.dispatch import clients, jsontext, merge, payload, record, runner
+from overdeck.dispatch import clients, failside, jsontext, keepgoing, matchers, merge, payload, record, runner
 from overdeck.dispatch.module import Call
 from overdeck.dispatch.plan import NATIVE_FIELDS, Module, Plan, PlanError, parse, read_plan, trusted
 
@@ -40,9 +39,6 @@ KEPT_ENVIRONMENT = (
 
 MAX_NAME = 200
 """Bytes; a longer tool or session name is left out of the logs."""
-
-MAX_KEEP_GOING = 5
-"""Stop blocks in a row for one session; only Claude caps them itself, at 8 (measured)."""
 
 _NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 
@@ -176,6 +172,8 @@ def _answer(front: _Front) -> None:
         return
     front.survivors = [*rewriters, *survivors]
     front.routed = True
+    for m in [*rewriters, *others] if rewriters else survivors:
+        m.complete()
     _narrow_environment()
     runner.preload(front.survivors)
     end = front.started + plan.total_deadline_ms / 1000
@@ -193,7 +191,8 @@ def _answer(front: _Front) -> None:
     outcomes.sort(key=lambda outcome: position[outcome.id])
     merged = merge.merge(event, outcomes, changed, f"{plan.state}/overflow")
     if event in ("Stop", "SubagentStop") and (merged.keep_going or merged.decision == "deny"):
-        _bound_keep_going(front, plan, top, merged)
+        session = str(top.get("session_id", ""))
+        keepgoing.bound(merged, plan.state, session, again=top.get("stop_hook_active") is True)
     _close(front, clients.envelope(event, merged), outcomes)
 
 
@@ -208,7 +207,10 @@ def _asked(m: Module, event: str, top: dict[str, Any]) -> bool:
     key = clients.subject_key(event)
     subject = top.get(key) if key else ""
     asked = m.asked(subject if isinstance(subject, str) else None)
-    return clients.matches(m.matcher, str(subject)) if asked is None else asked
+    if asked is not None:
+        return asked
+    m.complete()
+    return matchers.matches(m.matcher, str(subject))
 
 
 def _may_act(m: Module, call: Payload, rewritten: payload.Searched | None = None) -> bool:
@@ -267,13 +269,7 @@ def _unreadable(front: _Front, plan: Plan, call: Payload) -> None:
     if call.problem == payload.EMPTY or not gates:
         _close(front, {}, [])
         return
-    merged = merge.Merged()
-    text = f"{call.problem}, so {', '.join(gates)} could not decide"
-    if front.event in ("PreToolUse", "PermissionRequest"):
-        merged.decision, merged.reason = "deny", f"[overdeck] {text}; see: overdeck doctor"
-    else:
-        merged.tell = f"overdeck: {text}"
-    _close(front, clients.envelope(front.event, merged), [])
+    _close(front, clients.envelope(front.event, failside.unreadable(front.event, gates, call.problem)), [])
 
 
 def _failed(front: _Front, cause: str) -> None:
@@ -286,50 +282,10 @@ def _failed(front: _Front, cause: str) -> None:
         if front.native:
             return
         front.survivors = [m for m in front.plan.modules if m.cls == "gate"] if front.plan is not None else []
-    outcomes = []
-    for m in front.survivors:
-        outcome = runner.Outcome(m.id, m.cls)
-        outcome.fail(f"the dispatcher failed: {cause}")
-        outcomes.append(outcome)
+    outcomes = failside.crashed(front.survivors, cause)
     gates = [m.id for m in front.survivors if m.cls == "gate"]
-    merged = merge.Merged()
-    text = f"overdeck: the dispatcher failed ({cause}); see: overdeck doctor"
-    if gates and front.event in merge.BLOCKS:
-        merged.decision, merged.reason = "deny", f"[{', '.join(gates)}] {text}"
-    else:
-        merged.tell = text
     _report(front, cause)
-    _close(front, clients.envelope(front.event, merged), outcomes)
-
-
-def _bound_keep_going(front: _Front, plan: Plan, top: dict[str, Any], merged: merge.Merged) -> None:
-    """Let a session be kept from ending MAX_KEEP_GOING times in a row, then let it end and say so."""
-    folder = f"{plan.state}/keep-going"
-    path = f"{folder}/{binascii.crc32(str(top.get('session_id', '')).encode('utf-8', 'replace')):08x}"
-    count = 0
-    if top.get("stop_hook_active") is True:
-        try:
-            count = int(read_plan(path))
-        except (PlanError, ValueError):
-            count = 0
-    if count >= MAX_KEEP_GOING:
-        merged.tell = f"overdeck: the turn was kept going {count} times; letting it end. {merged.keep_going}"
-        merged.keep_going = merged.decision = merged.reason = ""
-        count = 0
-    else:
-        count += 1
-    from overdeck.dispatch.plan import replace
-
-    try:
-        try:
-            posix.mkdir(folder, 0o700)
-        except FileExistsError:
-            pass
-        replace(path, str(count).encode())
-    except OSError:
-        # Without a memory of how often, a block could go on for ever: rather let the turn end.
-        merged.tell = f"overdeck: cannot count how often the turn was kept going ({path}); letting it end"
-        merged.keep_going = merged.decision = merged.reason = ""
+    _close(front, clients.envelope(front.event, failside.broken(front.event, gates, cause)), outcomes)
 
 
 def _close(front: _Front, answer: dict[str, Any], outcomes: list[Outcome]) -> None:
@@ -424,7 +380,7 @@ def _load_plan(plans: str, event: str, checked: str) -> tuple[Plan | None, str]:
     if distrust:
         return None, f"the plans cannot be trusted: {distrust}"
     try:
-        plan = parse(read_plan(path))
+        plan = parse(read_plan(path), checked)
         if plan.event != event:
             plan, problem = None, f"{path} is the plan of another event"
     except PlanError as error:

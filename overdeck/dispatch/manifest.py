@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posix
 
-from overdeck.dispatch import clients
+from overdeck.dispatch import clients, matchers
 from overdeck.dispatch.plan import CLASSES, NATIVE_FIELDS, slurp, trusted
 
 TYPE_CHECKING = False
@@ -152,15 +152,15 @@ def _events(table: dict[str, Any], path: str) -> dict[str, str]:
     if not isinstance(events, dict) or not events:
         raise ManifestError(path, "[events] must name at least one event and its matcher")
     for event, matcher in events.items():
-        if event not in clients.CLAUDE_EVENTS:
+        if event not in matchers.CLAUDE_EVENTS:
             raise ManifestError(path, f"unknown event {event!r}")
         if not isinstance(matcher, str):
             raise ManifestError(path, f"the matcher of {event} must be a string")
         if matcher not in ("", "*") and not clients.subject_key(event):
             raise ManifestError(path, f'{event} ignores matchers: write {event} = "*"')
-        if not clients.is_exact(matcher) and not _compiles(matcher):
+        if not matchers.is_exact(matcher) and not _compiles(matcher):
             raise ManifestError(path, f"the matcher of {event} is not a regex: it would never match")
-        if clients.routes(event, matcher) == ["-"]:
+        if matchers.routes(event, matcher) == ["-"]:
             raise ManifestError(path, f"the matcher of {event} names nothing")
     return events
 
@@ -187,7 +187,7 @@ def _compiles(pattern: str) -> bool:
         re.compile(pattern)
     except (re.error, RecursionError, OverflowError):
         return False
-    return re.search(clients.PYTHON_ONLY, pattern) is None
+    return re.search(matchers.PYTHON_ONLY, pattern) is None
 
 
 def _lifetime(table: dict[str, Any], path: str) -> int | None:

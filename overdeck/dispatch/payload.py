@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import posix
-import select
-import time
 
-from overdeck.dispatch import jsontext
+from overdeck.dispatch import jsontext, stdin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-IDLE_S = 2.0
-TOTAL_S = 5.0
 MAX_BYTES = 64 << 20
 
 EMPTY = "the payload is empty"
 OVER = f"the payload is over {MAX_BYTES >> 20} MiB"
-_BLANK = b" \t\r\n"
-_TAIL = 256
-_FREE_TRIES = 4 << 20
+BLANK = b" \t\r\n"
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -48,7 +42,7 @@ class Payload:
             return OVER
         if raw.startswith(_BOM):
             raw = raw[len(_BOM) :]
-        if not raw.strip(_BLANK):
+        if not raw.strip(BLANK):
             return EMPTY
         try:
             self.text = raw.decode("utf-8")
@@ -98,43 +92,11 @@ def _whole(fd: int, size: int) -> bytes:
 
 
 def receive(fd: int = 0) -> Payload:
-    """Read one document from ``fd``: until it is complete, end of file, 2 s of silence, 5 s in all, or 64 MiB.
-
-    The client may keep stdin open for ever, so whenever nothing more is waiting and the last byte may be the last
-    of a document, it is tried: a document that parses is complete. Tries that fail are bounded by the bytes they
-    cost, so that a stream in small pieces stays linear.
-    """
-    buffer = bytearray()
+    """Read one document from ``fd``: a file whole (the native front's memfd), anything else as ``stdin`` says."""
     try:
         size = posix.fstat(fd).st_size
-        if size:  # a file (the native front's memfd): all of it is there
+        if size:
             return Payload(_whole(fd, min(size, MAX_BYTES + 1)))
     except OSError:
         return Payload(b"")
-    poll = select.poll()
-    poll.register(fd, select.POLLIN)
-    end = time.monotonic() + TOTAL_S
-    wasted = 0
-    while True:
-        left = end - time.monotonic()
-        ends = buffer[-_TAIL:].rstrip(_BLANK).endswith(b"}")
-        if ends and wasted + len(buffer) <= _FREE_TRIES + 4 * len(buffer) and not poll.poll(0):
-            tried = Payload(bytes(buffer))
-            if not tried.problem:
-                return tried
-            wasted += len(buffer)
-        if left <= 0:
-            return Payload(bytes(buffer), f"it was not complete within {TOTAL_S:g} s")
-        if not poll.poll(max(0, int(min(IDLE_S, left) * 1000))):
-            return Payload(bytes(buffer), f"nothing more came for {IDLE_S:g} s")
-        try:
-            chunk = posix.read(fd, 1 << 16 if len(buffer) < 1 << 16 else 1 << 20)
-        except BlockingIOError:
-            continue
-        except OSError:
-            return Payload(bytes(buffer))
-        if not chunk:
-            return Payload(bytes(buffer))
-        buffer += chunk
-        if len(buffer) > MAX_BYTES:
-            return Payload(bytes(buffer))
+    return stdin.document(fd)

@@ -1,4 +1,4 @@
-"""The plan of one event: the line text of INTERFACES.md, written once, checked before every use.
+"""The plan of one event: the line text of INTERFACES.md, read by every call (writing.py writes it), checked before use.
 
 A plan names everything a call needs (interpreter, logs, modules, literals), so that no environment
 variable can move a gate or a log. A crc32 seals it: a flipped literal would disarm a gate,
@@ -8,7 +8,7 @@ behind the seal, under a crc of its own that the sealed part holds: the native f
 
 from __future__ import annotations
 
-import binascii
+import _imp
 import posix
 
 from overdeck.dispatch import jsontext
@@ -33,6 +33,7 @@ class Module:
         "code_stamp",
         "config",
         "cpu_s",
+        "detail",
         "folder",
         "id",
         "imports",
@@ -77,6 +78,22 @@ class Module:
         self.memory_mb = self.cpu_s = 0
         self.code_stamp: list[int] = []
         self.native: Native | None = None
+        self.detail = ""
+
+    def complete(self) -> None:
+        """Read the details of this module, which a plan that was already checked keeps as text until they are needed.
+
+        Raises ValueError, KeyError or TypeError for what no plan of this version holds (a new key needs a new HEADER).
+        """
+        if not self.detail:
+            return
+        detail = jsontext.loads(self.detail)
+        self.folder, self.matcher = detail["dir"], detail["matcher"]
+        self.timeout_ms, self.config = detail["timeout_ms"], detail["config"]
+        self.imports = detail["imports"]
+        self.code, self.code_stamp = detail["code"], detail["stamp"]
+        self.memory_mb, self.cpu_s = detail["memory_mb"], detail["cpu_s"]
+        self.detail = ""
 
     def asked(self, tool: str | None) -> bool | None:
         """Whether a call of ``tool`` asks this module; None means the regex matcher has to decide.
@@ -127,43 +144,9 @@ class Plan:
 
     def encode(self) -> bytes:
         """The plan as bytes, with its crc; raises PlanError where a name or path would break a line."""
-        lines = []
-        for key in ("client", "event", "python", "entry", "bundle", "state", "fires", "calls"):
-            lines.append(f"{key} {one_line(getattr(self, key))}")
-        lines.append(f"total-deadline-ms {self.total_deadline_ms}")
-        lines += [f"source {mtime} {size} {inode} {one_line(path)}" for mtime, size, inode, path in self.sources]
-        details = []
-        for m in self.modules:
-            flags = [
-                name
-                for name, on in (
-                    ("main-only", m.main_only),
-                    ("background", m.background),
-                    ("payload-literals", m.literals_in_payload),
-                )
-                if on
-            ]
-            lines.append(f"module {m.id} {m.cls} {','.join(flags) or '-'} tools={'|'.join(m.tools)}")
-            if m.literals:
-                lines.append(f"literals {m.id} {' '.join(m.literals)}")
-            if m.native is not None:
-                where = f"{m.native.max_bytes} {one_line(m.native.path)}"
-                lines.append(f"native {m.id} {','.join(m.native.fields) or '-'} {where}")
-            detail = {
-                "dir": one_line(m.folder),
-                "matcher": m.matcher,
-                "timeout_ms": m.timeout_ms,
-                "config": m.config,
-                "imports": m.imports,
-                "code": m.code,
-                "stamp": m.code_stamp,
-                "memory_mb": m.memory_mb,
-                "cpu_s": m.cpu_s,
-            }
-            details.append(f"{m.id} {jsontext.dumps(detail)}\n")
-        behind = "".join(details).encode()
-        lines.append(f"details {binascii.crc32(behind):08x} {len(behind)}")
-        return sealed(HEADER, lines) + behind
+        from overdeck.dispatch import writing
+
+        return writing.encode(self)
 
     def stale(self) -> str:
         """The first source that is not as it was when the plan was made; empty when the plan is fresh."""
@@ -173,17 +156,24 @@ class Plan:
         return ""
 
 
-def parse(raw: bytes) -> Plan:
-    """Read a plan's bytes; raises PlanError, and says why, on anything but a whole plan of this version."""
-    lines, plan_crc, behind = unsealed(raw, HEADER)
+def parse(raw: bytes, checked: str = "") -> Plan:
+    """Read a plan's bytes; raises PlanError, and says why, on anything but a whole plan of this version.
+
+    ``checked`` is the crc of the plan that the native front found whole and fresh a moment ago: of that very plan
+    the seal is not computed again, its sources are left out, and its modules are not ``complete``.
+    """
+    lines, plan_crc, behind = unsealed(raw, HEADER, checked)
     plan = Plan()
     plan.crc = plan_crc
+    known = plan_crc == checked
     by_id: dict[str, Module] = {}
     details = ""
     try:
         for line in lines:
             key, _, rest = line.partition(" ")
             if key == "source":
+                if known:
+                    continue
                 mtime, size, inode, path = rest.split(" ", 3)
                 plan.sources.append((int(mtime), int(size), int(inode), path))
             elif key == "module":
@@ -210,17 +200,14 @@ def parse(raw: bytes) -> Plan:
                 by_id[id].native = Native([f for f in fields.split(",") if f != "-"], int(size), path)
             else:
                 raise PlanError(f"line not understood: {line[:80]!r}")
-        if details != f"{binascii.crc32(behind):08x} {len(behind)}":
-            raise PlanError("the crc of its details does not fit their bytes")
+        if details != f"{digest(behind)} {len(behind)}":
+            raise PlanError("the digest of its details does not fit their bytes")
         for line in behind.decode().split("\n")[:-1]:
             id, _, text = line.partition(" ")
-            detail = jsontext.loads(text)
-            module = by_id[id]
-            module.folder, module.matcher = detail["dir"], detail["matcher"]
-            module.timeout_ms, module.config = detail["timeout_ms"], detail["config"]
-            module.imports = detail["imports"]
-            module.code, module.code_stamp = detail["code"], detail["stamp"]
-            module.memory_mb, module.cpu_s = detail["memory_mb"], detail["cpu_s"]
+            by_id[id].detail = text
+        if not known:
+            for module in plan.modules:
+                module.complete()
     except (ValueError, KeyError, TypeError) as error:
         raise PlanError(f"a line is broken: {error}") from None
     if not (plan.client and plan.event and plan.fires and plan.calls and plan.state):
@@ -228,16 +215,11 @@ def parse(raw: bytes) -> Plan:
     return plan
 
 
-def sealed(header: str, lines: list[str]) -> bytes:
-    """Header (with the length of this part), lines, and the crc line that seals them."""
-    inside = "".join(line + "\n" for line in lines).encode()
-    length = len(header) + 10 + len(inside) + 13
-    body = f"{header} {length:08d}\n".encode() + inside
-    return body + f"crc {binascii.crc32(body):08x}\n".encode()
+def unsealed(raw: bytes, header: str, checked: str = "") -> tuple[list[str], str, bytes]:
+    """(the lines between header and crc, the crc, the bytes behind); raises PlanError for anything not whole.
 
-
-def unsealed(raw: bytes, header: str) -> tuple[list[str], str, bytes]:
-    """(the lines between header and crc, the crc, the bytes behind); raises PlanError for anything not whole."""
+    A crc that equals ``checked`` is believed.
+    """
     first = raw[: len(header) + 10]
     if not first.startswith(f"{header} ".encode()) or first[-1:] != b"\n" or not first[-9:-1].isdigit():
         raise PlanError(f"it is from another version: {first[:40]!r}")
@@ -245,10 +227,25 @@ def unsealed(raw: bytes, header: str) -> tuple[list[str], str, bytes]:
     end = length - 13
     if length > len(raw) or end < len(first):
         raise PlanError("it is cut short")
-    crc = f"{binascii.crc32(raw[:end]):08x}"
+    crc = checked if checked and raw[end:length] == f"crc {checked}\n".encode() else crc32(raw[:end])
     if raw[end:length] != f"crc {crc}\n".encode():
         raise PlanError("its crc does not fit its bytes")
     return raw[len(first) : end].decode("utf-8").split("\n")[:-1], crc, raw[length:]
+
+
+def crc32(data: bytes) -> str:
+    """The seal of plans and recipes, which the native front computes too.
+
+    Imported here: binascii brings zlib with it, a twentieth of a bare start (measured).
+    """
+    from binascii import crc32 as computed
+
+    return f"{computed(data):08x}"
+
+
+def digest(data: bytes) -> str:
+    """The digest of what only Python reads, and of keys and names: the keyed hash that .pyc files use (PEP 552)."""
+    return _imp.source_hash(0, data).hex()
 
 
 def stamp(path: str) -> tuple[int, int, int]:
@@ -304,30 +301,3 @@ def slurp(fd: int) -> bytes:
     while part := posix.read(fd, 1 << 16):
         parts.append(part)
     return b"".join(parts)
-
-
-def one_line(text: str) -> str:
-    """``text``, if it can stand in a line of a plan; raises PlanError."""
-    if "\n" in text or "\r" in text:
-        raise PlanError(f"a path with a line break cannot be in a plan: {text!r}")
-    return text
-
-
-def replace(path: str, content: bytes) -> None:
-    """Atomic write, owner only: temporary file beside it, fsync, rename. Raises OSError; the old file stays."""
-    temporary = f"{path}.{posix.getpid()}.tmp"
-    fd = posix.open(
-        temporary, posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_CLOEXEC | posix.O_NOFOLLOW, 0o600
-    )
-    try:
-        try:
-            view = memoryview(content)
-            while view:
-                view = view[posix.write(fd, view) :]
-            posix.fsync(fd)
-        finally:
-            posix.close(fd)
-        posix.rename(temporary, path)
-    except BaseException:
-        posix.unlink(temporary)
-        raise

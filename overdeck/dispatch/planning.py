@@ -5,11 +5,10 @@ Used by the CLI, and by the call that finds its plan stale.
 
 from __future__ import annotations
 
-import binascii
 import posix
 import sys
 
-from overdeck.dispatch import bundle, clients
+from overdeck.dispatch import bundle, matchers
 from overdeck.dispatch.manifest import Manifest, ManifestError, read_manifest, read_toml, strings
 from overdeck.dispatch.plan import (
     DEFAULT_TOTAL_MS,
@@ -17,16 +16,15 @@ from overdeck.dispatch.plan import (
     Native,
     Plan,
     PlanError,
-    one_line,
+    digest,
     parse,
     read_plan,
-    replace,
-    sealed,
     slurp,
     stamp,
     trusted,
     unsealed,
 )
+from overdeck.dispatch.writing import one_line, replace, sealed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -179,7 +177,7 @@ def compile_plan(recipe: Recipe, fleet: Fleet, event: str) -> Plan:
         module = Module(
             manifest.id,
             manifest.cls,
-            clients.routes(event, matcher),
+            matchers.routes(event, matcher),
             main_only=manifest.main_only,
             background=manifest.background,
             literals_in_payload=manifest.literals_in_payload,
@@ -246,7 +244,7 @@ def fingerprint(recipe: Recipe) -> str:
             )
         except OSError as error:
             looks.append(f"{path} {error.errno}")
-    return f"{binascii.crc32(chr(10).join(looks).encode('utf-8', 'replace')):08x}"
+    return digest("\n".join(looks).encode("utf-8", "replace"))
 
 
 def _folders(root: str, *, optional: bool) -> list[str]:
@@ -328,5 +326,12 @@ def _imports(path: str) -> list[str]:
             names += [part.split()[0] for part in line[7:].split("#")[0].split(",") if part.strip()]
         elif line.startswith("from ") and len(words) > 2 and words[2] == "import":
             names.append(words[1])
-    known = [n for n in names if n.split(".")[0] in sys.stdlib_module_names or n.startswith("overdeck.dispatch.")]
-    return sorted(set(known))
+    return sorted({name for name in names if _preloadable(name)})
+
+
+def _preloadable(name: str) -> bool:
+    """Whether the dispatcher may import ``name`` for its modules: nothing that prints, opens or runs when imported."""
+    top = name.split(".", maxsplit=1)[0]
+    if top in ("__main__", "antigravity", "idlelib", "test", "this", "turtledemo"):
+        return False
+    return top in sys.stdlib_module_names or name.startswith("overdeck.dispatch.")

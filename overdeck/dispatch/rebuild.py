@@ -5,9 +5,10 @@ from __future__ import annotations
 import fcntl
 import posix
 
-from overdeck.dispatch import clients, planning
+from overdeck.dispatch import matchers, planning
 from overdeck.dispatch.manifest import ManifestError
-from overdeck.dispatch.plan import Plan, PlanError, parse, read_plan, replace
+from overdeck.dispatch.plan import Plan, PlanError, parse, read_plan
+from overdeck.dispatch.writing import replace
 
 
 def rebuild(plans: str, event: str, last: Plan | None, problem: str) -> tuple[Plan | None, str]:
@@ -30,7 +31,7 @@ def rebuild(plans: str, event: str, last: Plan | None, problem: str) -> tuple[Pl
         return None, f"{problem or 'there is no plan'}; {trouble}"
     if trouble:
         return plan, f"modules left out of the plan: {trouble}"
-    if event not in clients.CLAUDE_EVENTS:
+    if event not in matchers.CLAUDE_EVENTS:
         return plan, ""  # nothing can be registered for it: counted, and not worth a file
     try:
         lock = posix.open(f"{plans}/.lock", posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC, 0o600)

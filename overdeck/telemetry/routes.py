@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from overdeck.dispatch import clients
+from overdeck.dispatch import matchers
 from overdeck.dispatch.plan import Plan, PlanError, parse
 from overdeck.paths import CLIENTS, Places
 from overdeck.telemetry.sources import Source
@@ -93,7 +93,7 @@ def asked(plan: Plan, tool: str, sub: bool) -> list[str]:
         if module.main_only and sub:
             continue
         answer = module.asked(tool or None)
-        if clients.matches(module.matcher, tool) if answer is None else answer:
+        if matchers.matches(module.matcher, tool) if answer is None else answer:
             ids.append(module.id)
     return ids
 

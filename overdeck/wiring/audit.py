@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from overdeck.dispatch.clients import CLAUDE_TOOLS, TOOL_EVENTS, exact_names, is_exact, matches
+from overdeck.dispatch.clients import TOOL_EVENTS
+from overdeck.dispatch.matchers import CLAUDE_TOOLS, exact_names, is_exact, matches
 from overdeck.wiring import costmodel
 from overdeck.wiring.job import Job, Measured, runnable
 from overdeck.wiring.rules import RULES, Context, Finding, apply, worst_first

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from overdeck.dispatch import clients
+from overdeck.dispatch import clients, matchers
 from overdeck.wiring import splice
 from overdeck.wiring.jsonspans import Item, JsonError, Node, line_of, scan
 
@@ -34,7 +34,7 @@ class Created:
         return Created(self.hooks or other.hooks, self.events | other.events)
 
 
-EVERYTHING = Created(hooks=True, events=frozenset(clients.CLAUDE_EVENTS))
+EVERYTHING = Created(hooks=True, events=frozenset(matchers.CLAUDE_EVENTS))
 """What to assume where nobody remembers: an emptied container was ours."""
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from overdeck.authoring.fleet import check_code, front_argv, front_command, load_fleet, matchers, write_plans
-from overdeck.dispatch.payload import TOTAL_S as STDIN_TOTAL_S
 from overdeck.dispatch.plan import PlanError, parse, read_plan
 from overdeck.dispatch.planning import Fleet, Recipe
+from overdeck.dispatch.stdin import TOTAL_S as STDIN_TOTAL_S
 from overdeck.errors import ExitCode, OverdeckError, usage
 from overdeck.files import back_up, busy, locked, obstacle, write_atomically
 from overdeck.paths import Places

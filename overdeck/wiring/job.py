@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from overdeck.dispatch.clients import CLAUDE_EVENTS
+from overdeck.dispatch.matchers import CLAUDE_EVENTS
 from overdeck.wiring.settings import Handler
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from overdeck.dispatch import clients
+from overdeck.dispatch import matchers
 from overdeck.wiring.handler import Handler
 from overdeck.wiring.jsonspans import JsonError, line_of, pointer, scan_leniently
 
@@ -117,7 +117,7 @@ class _Reader:
 
     def events(self, events: dict[str, Any], *at: str) -> None:
         for event, groups in events.items():
-            if self.plugin and event not in clients.CLAUDE_EVENTS:
+            if self.plugin and event not in matchers.CLAUDE_EVENTS:
                 self.problem(f"a plugin file names {event!r}, which is no event", "remove it", *at, event)
             if not isinstance(groups, list):
                 self.problem(f"{event} is {_kind(groups)}, not a list", "wrap the group in [ ]", *at, event)

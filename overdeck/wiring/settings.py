@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from overdeck.dispatch import clients
+from overdeck.dispatch import clients, matchers
 from overdeck.errors import ExitCode, OverdeckError, not_found
 from overdeck.wiring.handler import Handler
 from overdeck.wiring.parsing import Problem, parse
@@ -72,7 +72,7 @@ def handlers_for(files: Iterable[Settings], event: str, subject: str = "") -> li
         for handler in settings.all_handlers:
             if handler.event != event:
                 continue
-            if not ignores_matcher and not clients.matches(handler.matcher, subject):
+            if not ignores_matcher and not matchers.matches(handler.matcher, subject):
                 continue
             known = matched.get(handler.identity)
             if known is None or (known.dropped and not handler.dropped):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from fronts import Front, bash
 
+from overdeck.dispatch import bundle as bundling
 from overdeck.dispatch.plan import parse
 
 
@@ -17,10 +18,14 @@ def bundle_of(front: Front) -> Path:
 
 
 def run_bundle(front: Front, bundle: Path) -> str:
-    done = subprocess.run(
-        [front.recipe.python, "-I", "-S", str(bundle), "PreToolUse", "--plan", front.recipe.plans],
-        input=json.dumps(bash("ls")).encode(), capture_output=True, check=False, env={},
-    )  # fmt: skip
+    """What the bundle answers when it is started as the native front starts it: the payload in a file of its own."""
+    payload = bundle.parent / "payload.json"
+    payload.write_text(json.dumps(bash("ls")))
+    with payload.open("rb") as stdin:
+        done = subprocess.run(
+            [front.recipe.python, "-I", "-S", str(bundle), "PreToolUse", "--plan", front.recipe.plans],
+            stdin=stdin, capture_output=True, check=False, env={},
+        )  # fmt: skip
     assert done.returncode == 0 and done.stderr == b""
     return done.stdout.decode()
 
@@ -70,8 +75,25 @@ def test_imports_are_read_from_the_top_level_and_only_known_names_count(front: F
     folder = front.module("gate", "import os\nreturn None")
     code = folder / "module.py"
     code.write_text(
-        "import re, json as j  # both\nfrom collections.abc import Sized\nimport numpy\n" + code.read_text()
+        "import re, json as j  # both\nfrom collections.abc import Sized\nimport numpy\nimport this\n"
+        + code.read_text()
     )
     front.install()
     module = parse((front.plans / "PreToolUse.plan").read_bytes()).modules[0]
     assert module.imports == ["collections.abc", "json", "overdeck.dispatch.module", "re"]
+
+
+def test_what_few_calls_need_is_not_made_a_module_by_the_usual_call(front: Front) -> None:
+    waiting = (
+        "[k for k, m in sys.modules.items() if type(m).__name__ == 'Later' and '__builtins__' not in vars(m)]"
+    )
+    front.module("gate", f"import sys\nreturn deny(' '.join({waiting}))")
+    front.install()
+    said = run_bundle(front, bundle_of(front))
+    assert all(f"overdeck.dispatch.{name}" in said for name in bundling.LATER)
+
+
+def test_every_file_of_the_dispatcher_is_in_the_bundle_or_serves_planning_or_modules() -> None:
+    files = {path.stem for path in Path(bundling.__file__).parent.glob("*.py")}
+    beside = {"__init__", "entry", "bundle", "manifest", "planning", "rebuild", "shell"}
+    assert files - {*bundling.NOW, *bundling.LATER} == beside

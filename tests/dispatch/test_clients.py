@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from overdeck.dispatch.clients import CLAUDE_EVENTS, envelope, matches, routes
+from overdeck.dispatch.clients import envelope
+from overdeck.dispatch.matchers import CLAUDE_EVENTS, matches, routes
 from overdeck.dispatch.merge import Merged
 
 

@@ -35,6 +35,38 @@ def test_a_plan_reads_back_as_it_was_written() -> None:
     assert read.sources == plan().sources
 
 
+def test_of_a_plan_the_native_front_has_checked_only_what_survives_is_read() -> None:
+    raw = plan().encode()
+    read = parse(raw, parse(raw).crc)
+    assert (read.sources, read.modules[0].folder) == ([], "")
+    assert read.modules[0].literals == ["git", ".env"]
+    read.modules[0].complete()
+    assert (read.modules[0].folder, read.modules[0].config, read.modules[0].timeout_ms) == (
+        "/m/a",
+        {"k": ["é", 1]},
+        7,
+    )
+
+
+def test_a_plan_other_than_the_one_that_was_checked_is_checked_again() -> None:
+    raw = plan().encode()
+    read = parse(raw, "00000000")
+    assert (read.sources, read.modules[0].folder) == (plan().sources, "/m/a")
+    with pytest.raises(PlanError):
+        parse(raw.replace(b"/s/fires", b"/t/fires"), "00000000")
+
+
+@given(st.data())
+def test_no_flipped_bit_in_the_details_goes_unseen_in_a_checked_plan(data: st.DataObject) -> None:
+    raw = bytearray(plan().encode())
+    crc = parse(bytes(raw)).crc
+    behind = raw.index(f"crc {crc}\n".encode()) + 13
+    at = data.draw(st.integers(behind, len(raw) - 1))
+    raw[at] ^= 1 << data.draw(st.integers(0, 7))
+    with pytest.raises(PlanError):
+        parse(bytes(raw), crc)
+
+
 @given(st.data())
 def test_no_flipped_bit_goes_unseen(data: st.DataObject) -> None:
     raw = bytearray(plan().encode())

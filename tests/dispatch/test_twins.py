@@ -14,7 +14,7 @@ from fronts import compiled
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from overdeck.dispatch.clients import routes
+from overdeck.dispatch.matchers import routes
 from overdeck.dispatch.payload import Payload
 from overdeck.dispatch.plan import Module, Plan
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from overdeck.authoring.fleet import entry_path, interpreter
 from overdeck.dispatch import planning
-from overdeck.dispatch.plan import replace
 from overdeck.dispatch.planning import Recipe
+from overdeck.dispatch.writing import replace
 
 PAYLOADS = Path(__file__).resolve().parent.parent / "payloads"
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from overdeck.dispatch.clients import CLAUDE_TOOLS, SOURCES, matches, subject_key
+from overdeck.dispatch.clients import subject_key
+from overdeck.dispatch.matchers import CLAUDE_TOOLS, SOURCES, matches
 from overdeck.wiring.rules.rule import Context, Hit, Rule
 from overdeck.wiring.settings import Handler, Settings
 

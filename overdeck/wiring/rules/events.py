@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from overdeck.dispatch.clients import CLAUDE_EVENTS
+from overdeck.dispatch.matchers import CLAUDE_EVENTS
 from overdeck.wiring.jsonspans import pointer
 from overdeck.wiring.rules.rule import Context, Hit, Rule, group_of
 

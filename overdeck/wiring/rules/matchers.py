@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from overdeck.dispatch.clients import CLAUDE_TOOLS, PYTHON_ONLY, TOOL_EVENTS, exact_names, is_exact, matches
+from overdeck.dispatch.clients import TOOL_EVENTS
+from overdeck.dispatch.matchers import CLAUDE_TOOLS, PYTHON_ONLY, exact_names, is_exact, matches
 from overdeck.wiring.rules.rule import Context, Hit, Rule, group_of
 from overdeck.wiring.settings import Handler, Settings
 

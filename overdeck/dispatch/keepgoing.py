@@ -1,0 +1,46 @@
+"""How often a session has been kept from ending: a Stop gate must not loop (a crashed one made 1,230 requests)."""
+
+from __future__ import annotations
+
+import posix
+
+from overdeck.dispatch.plan import PlanError, digest, read_plan
+from overdeck.dispatch.writing import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from overdeck.dispatch.merge import Merged
+
+MOST = 5
+"""Stop blocks in a row for one session; only Claude caps them itself, at 8 (measured)."""
+
+
+def bound(merged: Merged, state: str, session: str, *, again: bool) -> None:
+    """Let a session be kept from ending MOST times in a row, then let it end and say so.
+
+    ``again``: this Stop follows one that was blocked (``stop_hook_active``).
+    """
+    folder = f"{state}/keep-going"
+    path = f"{folder}/{digest(session.encode('utf-8', 'replace'))}"
+    count = 0
+    if again:
+        try:
+            count = int(read_plan(path))
+        except (PlanError, ValueError):
+            count = 0
+    if count >= MOST:
+        merged.tell = f"overdeck: the turn was kept going {count} times; letting it end. {merged.keep_going}"
+        merged.keep_going = merged.decision = merged.reason = ""
+        count = 0
+    else:
+        count += 1
+    try:
+        try:
+            posix.mkdir(folder, 0o700)
+        except FileExistsError:
+            pass
+        replace(path, str(count).encode())
+    except OSError:
+        # Without a memory of how often, a block could go on for ever: rather let the turn end.
+        merged.tell = f"overdeck: cannot count how often the turn was kept going ({path}); letting it end"
+        merged.keep_going = merged.decision = merged.reason = ""

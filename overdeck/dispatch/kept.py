@@ -1,0 +1,33 @@
+"""The code of a hook module, compiled once and kept under its stamp: an import without a search or a compiler."""
+
+from __future__ import annotations
+
+import marshal
+import posix
+
+from overdeck.dispatch.plan import slurp, trusted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType
+
+
+def load_code(source: str, stamped: tuple[int, int, int], kept: str, kept_stamp: list[int]) -> CodeType:
+    """The code of a hook module's file: what was kept of it, if the file is still the same, else compiled now."""
+    if kept and kept_stamp == list(stamped) and not (trusted(kept) or trusted(kept.rpartition("/")[0])):
+        try:
+            code: CodeType = marshal.loads(read(kept))
+            if type(code) is type(load_code.__code__) and code.co_filename == source:
+                return code
+        except (OSError, ValueError, EOFError, TypeError):
+            return compile(read(source), source, "exec")
+    return compile(read(source), source, "exec")
+
+
+def read(path: str) -> bytes:
+    """All bytes of a file; raises OSError."""
+    fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
+    try:
+        return slurp(fd)
+    finally:
+        posix.close(fd)
