@@ -38,10 +38,7 @@ def sync(
     remembered: dict[str, datetime],
 ) -> None:
     """Make the modules table say what is enabled now; writes only what changed. ``now`` is naive UTC."""
-    rows = connection.execute(
-        "select id, class, pack, events, lifetime_days, main_only, enabled, first_seen from modules"
-    ).fetchall()
-    known = {row[0]: _Known(tuple(row[1:7]), row[7]) for row in rows}
+    known = _known(connection)
     for manifest in enabled:
         facts = _facts(manifest)
         before = known.pop(manifest.id, None)
@@ -55,6 +52,19 @@ def sync(
     for id, gone in known.items():
         if gone.facts[-1]:
             connection.execute("update modules set enabled = false where id = ?", [id])
+
+
+def same(connection: "DuckDBPyConnection", enabled: list[Manifest]) -> bool:
+    """Whether the modules table says what is enabled now."""
+    on = {id: known.facts for id, known in _known(connection).items() if known.facts[-1]}
+    return on == {manifest.id: _facts(manifest) for manifest in enabled}
+
+
+def _known(connection: "DuckDBPyConnection") -> dict[str, _Known]:
+    rows = connection.execute(
+        "select id, class, pack, events, lifetime_days, main_only, enabled, first_seen from modules"
+    ).fetchall()
+    return {row[0]: _Known(tuple(row[1:7]), row[7]) for row in rows}
 
 
 def _facts(manifest: Manifest) -> tuple[object, ...]:

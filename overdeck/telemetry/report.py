@@ -9,7 +9,7 @@ from overdeck.dispatch.manifest import Manifest
 from overdeck.paths import Places
 from overdeck.telemetry.counts import Tallies, Tally, tally
 from overdeck.telemetry.keep import kept
-from overdeck.telemetry.store import reader
+from overdeck.telemetry.store import Published, reader
 from overdeck.telemetry.verdict import REMOVAL_DAYS, Counts, Judgement, judge
 
 DEFAULT_SINCE = timedelta(days=7)
@@ -81,6 +81,7 @@ class FireLine:
 
 def report(
     places: Places,
+    published: Published,
     *,
     now: datetime | None = None,
     since: timedelta = DEFAULT_SINCE,
@@ -90,17 +91,13 @@ def report(
 ) -> Report:
     """Judge every enabled module on the published copy; with ``everything`` also those the logs alone know.
 
-    Raises OverdeckError where there is no copy yet or the config cannot be read.
+    Raises OverdeckError where the config cannot be read.
     """
     now = now or datetime.now(UTC)
     fleet = load_fleet(recipe_for(places))
     enabled = [m for m in fleet.enabled if event is None or event in m.events]
     windows = _Windows(now, since, {m.lifetime_days for m in enabled if m.lifetime_days})
-    with reader(places) as published:
-        tallies = tally(
-            published.connection, window=windows.asked_for, starts=windows.starts(), now=now, event=event
-        )
-        as_of = published.as_of
+    tallies = tally(published.connection, window=windows.asked_for, starts=windows.starts(), now=now, event=event)
     words = {id: str(word) for id, word in kept(places).items()}
     rows = [
         _row(manifest, tallies, windows, words.get(manifest.id), places.calls_log.name, canary, event)
@@ -118,7 +115,7 @@ def report(
         since=since,
         event=event,
         now=now,
-        as_of=as_of,
+        as_of=published.as_of,
         logged=tallies.calls_known or tallies.fires_known,
         warnings=tuple(warnings),
     )

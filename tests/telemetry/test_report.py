@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from overdeck.telemetry.keep import keep, kept, let_go
-from overdeck.telemetry.report import last_fires, report
+from overdeck.telemetry.report import last_fires
 
 if TYPE_CHECKING:
     from conftest import User
@@ -31,7 +31,7 @@ def test_without_any_log_every_module_has_a_row_and_is_unknown(user: "User") -> 
     user.module("a")
     user.module("b", cls="observer")
     user.tick()
-    found = report(user.places, now=user.now)
+    found = user.report()
     assert [(row.id, row.verdict) for row in found.rows] == [("a", "unknown"), ("b", "exempt")]
     assert not found.logged
 
@@ -153,7 +153,7 @@ def test_a_module_that_fires_all_the_time_is_noisy(user: "User") -> None:
 def test_enabled_since_is_the_earliest_evidence(user: "User") -> None:
     user.module("m")
     user.tick()
-    assert report(user.places, now=user.now).rows[0].enabled_since is not None
+    assert user.report().rows[0].enabled_since is not None
     user.call(plan=user.install(), ts=user.ago(days=40))
     row = user.row("m")
     assert row.enabled_since is not None
@@ -191,7 +191,7 @@ def test_one_event_can_be_looked_at_alone(user: "User") -> None:
     user.call(plan=after, event="PostToolUse", times=5)
     user.fire("m", event="PostToolUse")
     user.tick()
-    rows = report(user.places, now=user.now, event="PostToolUse").rows
+    rows = user.report(event="PostToolUse").rows
     assert [(row.id, row.asked, row.fired) for row in rows] == [("m", 5, 1)]
 
 
@@ -200,8 +200,8 @@ def test_modules_that_are_off_show_only_when_all_are_asked_for(user: "User") -> 
     user.fire("gone")
     user.call()
     user.tick()
-    assert [row.id for row in report(user.places, now=user.now).rows] == ["on"]
-    rows = report(user.places, now=user.now, everything=True).rows
+    assert [row.id for row in user.report().rows] == ["on"]
+    rows = user.report(everything=True).rows
     assert [(row.id, row.enabled, row.fired) for row in rows] == [("on", True, 0), ("gone", False, 1)]
 
 
