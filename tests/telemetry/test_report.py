@@ -1,10 +1,13 @@
 """From log lines to verdicts, with a clock of our own."""
 
+import json
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
+from overdeck.authoring.canaries import Canary
+from overdeck.dispatch.manifest import Manifest
 from overdeck.telemetry.keep import keep, kept, let_go
 from overdeck.telemetry.report import last_fires
 
@@ -75,12 +78,37 @@ def test_the_canary_of_a_silent_module_decides(user: "User", passes: bool | None
     work(user, user.install(), days=36)
     asked_for = []
 
-    def canary(id: str) -> bool | None:
-        asked_for.append(id)
-        return passes
+    def canary(manifest: Manifest) -> Canary | None:
+        asked_for.append(manifest.id)
+        return None if passes is None else Canary(passes, user.now - timedelta(days=3))
 
-    assert user.row("m", canary=canary).verdict == (verdict or "removal-candidate")
+    row = user.row("m", canary=canary)
+    assert row.verdict == (verdict or "removal-candidate")
+    assert ("(3 d ago)" in row.why) == (passes is not None)
     assert asked_for == ["m"]
+
+
+def test_the_last_test_of_a_module_is_its_canary_until_its_files_change(user: "User") -> None:
+    user.module("m")
+    work(user, user.install(), days=36)
+    folder = user.places.user_modules / "m"
+    case = {"payload": {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}}}
+    lines = [case | {"name": "acts", "expect": "deny"}, case | {"name": "is silent", "expect": "none"}]
+    (folder / "matrix.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert "has not been run" in user.row("m").why
+    assert user.run("hooks", "test", "m").code == 1
+    row = user.row("m")
+    assert row.verdict == "dead" and row.last_canary is not None and not row.last_canary.passed
+    (folder / "module.py").write_text("def evaluate(call):\n    return  None\n")
+    assert "has not been run" in user.row("m").why
+
+
+def test_what_is_left_of_a_broken_list_of_canaries_is_no_canary(user: "User") -> None:
+    user.module("m")
+    work(user, user.install(), days=36)
+    for content in ("{", "[]", '{"m": 3}', '{"m": {"passed": true}}'):
+        (user.places.state / "canaries.json").write_text(content)
+        assert "has not been run" in user.row("m").why
 
 
 def test_no_canary_is_run_for_a_module_that_acts(user: "User") -> None:
@@ -88,8 +116,8 @@ def test_no_canary_is_run_for_a_module_that_acts(user: "User") -> None:
     work(user, user.install(), days=9)
     user.fire("m")
 
-    def canary(id: str) -> bool | None:
-        raise AssertionError(id)
+    def canary(manifest: Manifest) -> Canary | None:
+        raise AssertionError(manifest.id)
 
     assert user.row("m", canary=canary).verdict == "active"
 
