@@ -58,6 +58,7 @@ class Tallies:
     calls_known: bool
     fires_known: bool
     first_seen: dict[str, datetime]
+    returned: dict[str, datetime]
     us: int
     context_bytes: int
 
@@ -83,13 +84,14 @@ def tally(
     happened = _asked(connection, of, marks, event)
     _fires(connection, of, window, now, event)
     us, context_bytes = _runs(connection, of, window, event)
-    first_seen = connection.execute("select id, first_seen from modules").fetchall()
+    seen = connection.execute("select id, first_seen, returned from modules").fetchall()
     return Tallies(
         modules=modules,
         happened=happened,
         calls_known=_any(connection, "calls_by_hour") or _any(connection, "calls"),
         fires_known=_any(connection, "fires_by_hour"),
-        first_seen={id: _aware(moment) for id, moment in first_seen},
+        first_seen={id: _aware(first) for id, first, _ in seen},
+        returned={id: _aware(returned) for id, _, returned in seen if returned is not None},
         us=us,
         context_bytes=context_bytes,
     )

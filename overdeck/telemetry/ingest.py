@@ -262,7 +262,7 @@ def _sync_inventory(
         fleet = load_fleet(recipe_for(places))
     except OverdeckError as problem:
         return NOTHING, [f"the modules stay as they were: {problem.message}"]
-    remembered = inventory.first_seen_before(places) if created else {}
+    remembered = inventory.seen_before(places) if created else {}
     connection.begin()
     inventory.sync(connection, fleet.enabled, now, remembered)
     connection.commit()

@@ -176,7 +176,7 @@ def _row(
 ) -> ModuleRow:
     entry = tallies.modules.get(manifest.id, Tally())
     now = windows.now
-    since = min(
+    since = tallies.returned.get(manifest.id) or min(
         (moment for moment in (tallies.first_seen.get(manifest.id), entry.first_evidence) if moment is not None),
         default=now,
     )

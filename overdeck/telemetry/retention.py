@@ -9,7 +9,7 @@ Nothing is deleted where the table says something we do not understand.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from overdeck.telemetry.sources import LogFile, Source
 
 KEEP_DAYS = 90
 ROTATE_MB = 64
+_KEYS = ("keep_days", "rotate_mb")
 _SEGMENT_TIME = "%Y%m%dT%H%M%S%f"
 
 
@@ -54,9 +55,6 @@ def from_config(config: Mapping[str, Any]) -> tuple[Retention, list[str]]:
     return Retention(table.get("keep_days", KEEP_DAYS), table.get("rotate_mb", ROTATE_MB) << 20), []
 
 
-_KEYS = ("keep_days", "rotate_mb")
-
-
 def rotate(places: Places, retention: Retention, now: datetime) -> list[Path]:
     """Rename each live log that is over its size; returns the new segments. Raises OSError.
 
@@ -84,7 +82,7 @@ def outlived(files: Sequence[LogFile], known: Sequence[Source], before: datetime
         for file in files
         if ends.get((file.kind, file.device, file.inode)) == file.size
         and _is_segment(file.path)
-        and datetime.fromtimestamp(file.mtime_ns / 1e9) < before
+        and datetime.fromtimestamp(file.mtime_ns / 1e9, UTC).replace(tzinfo=None) < before
     ]
 
 

@@ -5,7 +5,8 @@
 ``calls_by_hour``, ``runs_by_hour`` and ``fires_by_hour`` count them by the hour, for ever; the rows are kept for a time
 (``about.rows_from``). ``counted_calls``, ``counted_runs`` and ``counted_fires`` are the rows
 without our own probes (doctor, audit --measure: their sessions begin with ``overdeck-``); whatever counts uses these.
-All timestamps are naive UTC. ``source`` and ``pos`` name the line a row came from: sources.id, byte offset.
+``modules.returned`` is when one that had been switched off came
+back. All timestamps are naive UTC. ``source`` and ``pos`` name the line a row came from: sources.id, byte offset.
 """
 
 VERSION = 3
@@ -64,7 +65,7 @@ create table routes (client varchar, plan varchar, tool varchar, sub boolean, mo
 
 create table modules (
     id varchar, class varchar, pack varchar, events varchar, lifetime_days integer, main_only boolean,
-    enabled boolean, first_seen timestamp
+    enabled boolean, first_seen timestamp, returned timestamp
 );
 """
 

@@ -1,10 +1,12 @@
 """From log lines to verdicts, with a clock of our own."""
 
 import json
+import shutil
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from homes import Home
 
 from overdeck.authoring.canaries import Canary
 from overdeck.dispatch.manifest import Manifest
@@ -267,3 +269,59 @@ def test_last_fires_are_newest_first(user: "User") -> None:
     fires = last_fires(user.places, "m", 2)
     assert [round((user.now - fire.ts).total_seconds() / 3600) for fire in fires] == [1, 2]
     assert {(fire.event, fire.action) for fire in fires} == {("PreToolUse", "act")}
+
+
+def test_a_module_that_was_off_for_a_while_is_judged_from_its_return(user: "User") -> None:
+    user.module("m")
+    work(user, user.install(), days=36)
+    assert user.row("m").verdict == "removal-candidate"
+    folder = user.places.user_modules / "m"
+    away = folder.rename(user.places.home / "away")
+    user.now += timedelta(days=60)
+    user.tick()
+    away.rename(folder)
+    user.now += timedelta(days=1)
+    user.call(plan=user.install(), ts=user.ago(hours=1), times=50)
+    row = user.row("m")
+    assert (row.verdict, row.why) == ("immature", "enabled for 0 s of its 7 days")
+    user.now += timedelta(days=8)
+    user.call(plan=user.install(), ts=user.ago(hours=1))
+    user.tick(rebuild=True)
+    assert user.row("m").verdict == "quiet", "a rebuild does not forget that it was away"
+
+
+def test_a_module_under_a_new_name_starts_again(user: "User") -> None:
+    user.module("old")
+    work(user, user.install(), days=36)
+    user.tick()
+    shutil.rmtree(user.places.user_modules / "old")
+    user.module("new")
+    user.call(plan=user.install())
+    rows = {row.id: row for row in (user.tick(), user.report(everything=True))[1].rows}
+    assert (rows["new"].verdict, rows["old"].enabled) == ("immature", False)
+
+
+def test_the_logs_of_two_hosts_count_together(user: "User") -> None:
+    user.module("m")
+    plan = user.install()
+    first = user.ago(hours=2)
+    for host in ("", ".other-host"):
+        log = user.places.fires_log.with_name(user.places.fires_log.name + host)
+        for ts in (first, user.ago(minutes=1)):  # both begin with the same line
+            user.append(log, f'{{"ts":"{ts}","event":"PreToolUse","module":"m","action":"deny"}}\n'.encode())
+    user.call(plan=plan, times=9)
+    row = user.row("m")
+    assert (row.fired, row.asked) == (4, 9)
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "UTC"])
+def test_the_hour_that_summer_time_repeats_is_two_hours(user: "User", zone: str) -> None:
+    user.module("m")
+    for ts in ("2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z", "2026-11-01T05:30:00Z", "2026-11-01T06:30:00Z"):
+        user.fire("m", ts=ts)
+    user.call()
+    query = "select count(*) as hours, sum(n)::bigint as n from fires_by_hour"
+    done = Home(user.home).run("overdeck", "fires", "sql", query, "--json", env={"TZ": zone})
+    assert done.document["data"]["rows"] == [[4, 4]]
+    rows = Home(user.home).run("overdeck", "fires", "--since", "52w", "--json", env={"TZ": zone}).document["data"]
+    assert rows["modules"][0]["last_fire"] == "2026-11-01T06:30:00.000Z"

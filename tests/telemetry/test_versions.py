@@ -18,7 +18,9 @@ _TICK = (
 )
 
 
-@pytest.mark.skipif(OTHER not in os.environ, reason=f"{OTHER} names no interpreter with another DuckDB (.ci/run does)")
+@pytest.mark.skipif(
+    OTHER not in os.environ, reason=f"{OTHER} names no interpreter with another DuckDB (.ci/run does)"
+)
 def test_two_versions_of_duckdb_take_turns_on_one_database(user: "User") -> None:
     for turn in range(4):
         user.fire(f"m{turn}")
