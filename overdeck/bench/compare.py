@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from overdeck.bench.arm import Arm
 from overdeck.bench.blocks import WARM_UP, Block, Conditions, Pairing, draw_seed
 from overdeck.bench.comparable import exit_codes
+from overdeck.bench.endings import endings
 from overdeck.bench.noise import busy_before, read_noise, stolen
 from overdeck.bench.raw import RawRecord
 from overdeck.bench.statistics import Ratio, ratio, slot_effect
@@ -169,4 +170,4 @@ def _doubts(arm: Arm, runs: Sequence[Run]) -> list[str]:
         doubts.append(f"arm {arm.name} left {left} processes running in {len(runs)} runs; they were killed")
     if arm.skipped:
         doubts.append(f"arm {arm.name} has {arm.skipped} matching handlers that are no command: not measured")
-    return doubts
+    return [*doubts, *endings(arm, runs)]

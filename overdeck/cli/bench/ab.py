@@ -4,14 +4,15 @@ import enum
 import sys
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from overdeck.cli.bench.arms import ARM_HELP, EventOption, PayloadOption, SizeOption, ToolOption, stdin_bytes
 from overdeck.cli.bench.interrupt import sigterm_unwinds
 from overdeck.cli.output import JsonOption, verb
 from overdeck.errors import usage
-from overdeck.paths import shipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,36 +29,20 @@ class MetricName(enum.StrEnum):
 
 
 _CLEAR = "\r\x1b[2K"
-_ARM_HELP = (
-    "a command, split into words and run without a shell (say sh -c '…' for one); or settings.json, "
-    "or settings:PATH: every handler of that file which matches the event, started together"
-)
 
 
 def ab(
     *,
-    a: Annotated[str, typer.Argument(metavar="A", help=f"The arm to compare with: {_ARM_HELP}.")],
+    a: Annotated[str, typer.Argument(metavar="A", help=f"The arm to compare with: {ARM_HELP}.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The arm in question, of the same forms.")],
-    payload: Annotated[
-        Path | None,
-        typer.Option(
-            "--payload",
-            help="What every command finds on stdin. Default: a Bash call in which nothing acts.",
-            exists=True,
-            dir_okay=False,
-            readable=True,
-        ),
-    ] = None,
+    payload: PayloadOption = None,
+    payload_size: SizeOption = None,
     pairs: Annotated[int, typer.Option("--pairs", help="Blocks of one A and one B in random order.")] = 40,
     metric: Annotated[
         MetricName, typer.Option("--metric", help="Which one carries the verdict; the other is printed beside it.")
     ] = MetricName.cpu,
-    event: Annotated[
-        str | None, typer.Option("--event", help="Event of a settings arm; else the payload's hook_event_name.")
-    ] = None,
-    tool: Annotated[
-        str | None, typer.Option("--tool", help="Tool of a settings arm; else the payload's tool_name.")
-    ] = None,
+    event: EventOption = None,
+    tool: ToolOption = None,
     env: Annotated[
         list[str] | None,
         typer.Option(
@@ -88,17 +73,19 @@ def ab(
     from overdeck.bench.compare import compare
     from overdeck.errors import InvalidMeasurement
 
-    with verb("ab", as_json) as out, sigterm_unwinds(), _progress(pairs, metric.value) as on_block:
-        if payload is None:
-            payload = shipped("bench", "scenarios", "payloads", "noop.bash.json")
-            out.note(f"payload {payload}: a Bash call in which nothing acts")
-        content = payload.read_bytes()
+    with (
+        verb("ab", as_json) as out,
+        sigterm_unwinds(),
+        TemporaryDirectory(prefix="hookbench-") as room,
+        _progress(pairs, metric.value) as on_block,
+    ):
+        content = stdin_bytes(payload, payload_size, event, tool, out.note)
         chosen = draw_seed() if seed is None else seed
         out.note(f"seed {chosen}")
         try:
             outcome = compare(
-                parse_arm("A", a, payload=content, event=event, subject=tool),
-                parse_arm("B", b, payload=content, event=event, subject=tool),
+                parse_arm("A", a, payload=content, event=event, subject=tool, room=Path(room)),
+                parse_arm("B", b, payload=content, event=event, subject=tool, room=Path(room)),
                 payload=content,
                 pairs=pairs,
                 metric=metric.value,
