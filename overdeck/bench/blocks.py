@@ -4,7 +4,6 @@ The coin is what makes the measurement honest: with it the sign of each block's 
 difference" whatever drift, bursts or slot effects the machine adds. Everything random comes from one seed.
 """
 
-import os
 import random
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -14,9 +13,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from overdeck.bench.arm import Arm, resolve
+from overdeck.bench.arm import Arm
 from overdeck.bench.comparable import check_pair, check_run
 from overdeck.bench.noise import Noise, read_noise
+from overdeck.bench.prepared import Prepared
 from overdeck.spawn.launch import Run, Spawner
 
 WARM_UP = 3
@@ -82,11 +82,8 @@ class Pairing:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hookbench-")))
             self._payload = folder / "payload"
             self._payload.write_bytes(self.conditions.payload)
-            self._environ = [
-                _environment(arm, folder / str(i), self.conditions.environ) for i, arm in enumerate(self.arms)
-            ]
-            self._commands = [
-                resolve(arm, environ["PATH"]) for arm, environ in zip(self.arms, self._environ, strict=True)
+            self._prepared = [
+                Prepared(arm, folder / str(i), self.conditions.environ) for i, arm in enumerate(self.arms)
             ]
             self._spawner = stack.enter_context(Spawner())
             self._stack = stack.pop_all()
@@ -125,12 +122,8 @@ class Pairing:
             number += 1
 
     def _run(self, which: int, drawn: Mapping[str, str]) -> Run:
-        return self._spawner.run(
-            self._commands[which],
-            environ={**self._environ[which], **drawn},
-            cwd=self.arms[which].cwd,
-            payload=self._payload,
-            timeout_s=self.conditions.timeout_s,
+        return self._prepared[which].run(
+            self._spawner, payload=self._payload, timeout_s=self.conditions.timeout_s, drawn=drawn
         )
 
 
@@ -144,29 +137,7 @@ def run_once(
     with tempfile.TemporaryDirectory(prefix="hookbench-") as temporary, Spawner() as spawner:
         folder = Path(temporary)
         (folder / "payload").write_bytes(payload)
-        environment = _environment(arm, folder / "0", environ or {})
-        run = spawner.run(
-            resolve(arm, environment["PATH"]),
-            environ=environment,
-            cwd=arm.cwd,
-            payload=folder / "payload",
-            timeout_s=timeout_s,
-        )
+        prepared = Prepared(arm, folder / "0", environ or {})
+        run = prepared.run(spawner, payload=folder / "payload", timeout_s=timeout_s)
     check_run(arm, run, timeout_s)
     return run
-
-
-def _environment(arm: Arm, folder: Path, extra: Mapping[str, str]) -> dict[str, str]:
-    """The arm's environment, built up from nothing: a caller's keys and settings stay out."""
-    temporary = folder / "tmp"
-    temporary.mkdir(parents=True)
-    home = arm.home or folder / "home"
-    home.mkdir(exist_ok=True)
-    return {
-        "PATH": os.environ.get("PATH", os.defpath),
-        "HOME": str(home),
-        "TMPDIR": str(temporary),
-        "LANG": "C.UTF-8",
-        **arm.environ,
-        **extra,
-    }
