@@ -35,8 +35,8 @@ def hints(trace: Trace) -> Iterator[str]:
     ]
     if wrappers:
         yield (
-            f"{len(wrappers)} of {total} starts {'is a shell that' if len(wrappers) == 1 else 'are shells that each'} "
-            "only start one program and wait: let them exec it, or name the program without a shell"
+            f"{len(wrappers)} of {total} starts {'is a shell' if len(wrappers) == 1 else 'are shells'} around a single "
+            "program: let the shell exec it, or name the program without a shell"
         )
     subshells = [
         number

@@ -1,7 +1,7 @@
 """`starts`: how many processes, programs and threads one call of an arm starts, exactly where that is possible."""
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +47,7 @@ class Starts:
     program_starts: Count | None
     threads: Count | None
     tree: StartNode | None
+    runs: int
     warnings: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     """What could be saved, and how, as far as the first run's programs tell."""
@@ -82,11 +83,13 @@ class StartCounter:
         runs: int = RUNS,
         environ: Mapping[str, str] | None = None,
         timeout_s: float = 60.0,
+        on_run: Callable[[int], None] | None = None,
     ) -> Starts:
         """Run ``arm`` once uncounted, which fills its caches and tells how it ends unwatched, then ``runs`` times.
 
         ``payload`` is what every command finds on stdin; ``environ`` is added to the arm's environment, which is that
-        of a measured run; ``timeout_s`` bounds one run, after which its whole tree is killed.
+        of a measured run; ``timeout_s`` bounds one run, after which its whole tree is killed; ``on_run`` is told how
+        many runs have been counted, for progress.
 
         Raises InvalidMeasurement where a run does not start or is not over in time, OverdeckError on impossible
         arguments.
@@ -108,6 +111,8 @@ class StartCounter:
                 )
                 check_run(arm, one.run, timeout_s)
                 counted.append(one)
+                if on_run:
+                    on_run(number)
         return self._starts(arm, unwatched, counted)
 
     def _starts(self, arm: Arm, unwatched: Run, counted: Sequence[Counted]) -> Starts:
@@ -126,6 +131,7 @@ class StartCounter:
             program_starts=counts["program starts"],
             threads=counts["threads"],
             tree=tree(arm.shown, first) if first else None,
+            runs=len(counted),
             warnings=(
                 *self._counting.warnings,
                 *(_varying(counts, len(counted)) if self._counting.backend.exact else ()),
