@@ -16,16 +16,16 @@ class Prepared:
 
     def __init__(self, arm: Arm, folder: Path, extra: Mapping[str, str]) -> None:
         self.arm = arm
-        self._environ = _environment(arm, folder, extra)
-        self._commands = resolve(arm, self._environ["PATH"])
+        self.environ = _environment(arm, folder, extra)
+        self.commands = resolve(arm, self.environ["PATH"])
 
     def run(
         self, spawner: Spawner, *, payload: Path, timeout_s: float, drawn: Mapping[str, str] | None = None
     ) -> Run:
         """Run it once; ``drawn`` is what this run's environment has beside the arm's. Nothing is checked."""
         return spawner.run(
-            self._commands,
-            environ={**self._environ, **(drawn or {})},
+            self.commands,
+            environ={**self.environ, **(drawn or {})},
             cwd=self.arm.cwd,
             payload=payload,
             timeout_s=timeout_s,
