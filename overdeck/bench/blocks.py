@@ -5,9 +5,7 @@ a block's log ratio is fair under "no difference" whatever drift, bursts or slot
 Everything random comes from one seed.
 """
 
-import os
 import random
-import shlex
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -16,11 +14,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from overdeck.bench.arm import Arm, resolve
+from overdeck.bench.arm import Arm
 from overdeck.bench.comparable import check_pair, check_run
 from overdeck.bench.noise import Noise, read_noise
-from overdeck.errors import InvalidMeasurement
-from overdeck.process import Completed, run
+from overdeck.bench.prepared import Prepared
 from overdeck.spawn.launch import Run, Spawner
 
 WARM_UP = 3
@@ -98,17 +95,11 @@ class Pairing:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hookbench-")))
             self._payload = folder / "payload"
             self._payload.write_bytes(self.conditions.payload)
-            self._environ = [
-                _environment(arm, folder / str(i), self.conditions.environ) for i, arm in enumerate(self.arms)
+            self._prepared = [
+                Prepared(arm, folder / str(i), self.conditions.environ) for i, arm in enumerate(self.arms)
             ]
-            self._commands = [
-                resolve(arm, environ["PATH"]) for arm, environ in zip(self.arms, self._environ, strict=True)
-            ]
-            sizes = [
-                _stack_bytes([argv for _, argv in commands], environ)
-                for commands, environ in zip(self._commands, self._environ, strict=True)
-            ]
-            self._shorter = [min(max(sizes) - size, _MOST_PADDING) for size in sizes]
+            largest = max(prepared.stack_bytes for prepared in self._prepared)
+            self._shorter = [min(largest - prepared.stack_bytes, _MOST_PADDING) for prepared in self._prepared]
             self._spawner = stack.enter_context(Spawner())
             self._stack = stack.pop_all()
         return self
@@ -139,28 +130,21 @@ class Pairing:
             number += 1
 
     def _observed(self, number: int, slot: int, which: int, hash_seed: int, padding: int) -> Run:
-        arm = self.arms[which]
-        environ = {
-            **self._environ[which],
+        arm, prepared, timeout_s = self.arms[which], self._prepared[which], self.conditions.timeout_s
+        drawn = {
             "PYTHONHASHSEED": str(hash_seed),
             "HOOKBENCH_PADDING": "x" * (padding + self._shorter[which]),
         }
         for words in self.conditions.prepare:
-            _step("prepare", words, arm, environ, self.conditions.timeout_s)
+            prepared.step("prepare", words, timeout_s=timeout_s, drawn=drawn)
         before = read_noise()
-        measured = self._spawner.run(
-            self._commands[which],
-            environ=environ,
-            cwd=arm.cwd,
-            payload=self._payload,
-            timeout_s=self.conditions.timeout_s,
-        )
+        measured = prepared.run(self._spawner, payload=self._payload, timeout_s=timeout_s, drawn=drawn)
         if self.conditions.on_run:
             observed = Observed(number, slot, arm.name, hash_seed, padding, before, read_noise(), measured)
             self.conditions.on_run(observed)
         for words in self.conditions.cleanup:
-            _step("cleanup", words, arm, environ, self.conditions.timeout_s)
-        check_run(arm, measured, self.conditions.timeout_s)
+            prepared.step("cleanup", words, timeout_s=timeout_s, drawn=drawn)
+        check_run(arm, measured, timeout_s)
         return measured
 
 
@@ -174,48 +158,8 @@ def run_once(
     with tempfile.TemporaryDirectory(prefix="hookbench-") as temporary, Spawner() as spawner:
         folder = Path(temporary)
         (folder / "payload").write_bytes(payload)
-        environment = _environment(arm, folder / "0", environ or {})
-        measured = spawner.run(
-            resolve(arm, environment["PATH"]),
-            environ=environment,
-            cwd=arm.cwd,
-            payload=folder / "payload",
-            timeout_s=timeout_s,
+        measured = Prepared(arm, folder / "0", environ or {}).run(
+            spawner, payload=folder / "payload", timeout_s=timeout_s
         )
     check_run(arm, measured, timeout_s)
     return measured
-
-
-def _environment(arm: Arm, folder: Path, extra: Mapping[str, str]) -> dict[str, str]:
-    """The arm's environment, built up from nothing: a caller's keys and settings stay out."""
-    temporary = folder / "tmp"
-    temporary.mkdir(parents=True)
-    home = arm.home or folder / "home"
-    home.mkdir(exist_ok=True)
-    return {
-        "PATH": os.environ.get("PATH", os.defpath),
-        "HOME": str(home),
-        "TMPDIR": str(temporary),
-        "LANG": "C.UTF-8",
-        **arm.environ,
-        **extra,
-    }
-
-
-def _step(kind: str, words: tuple[str, ...], arm: Arm, environ: Mapping[str, str], deadline_s: float) -> None:
-    """A ``--prepare`` or ``--cleanup`` command. What it leaves running lives on: a server that the arm talks to."""
-    ended = run(words, env=environ, cwd=arm.cwd, deadline_s=deadline_s)
-    if isinstance(ended, Completed) and ended.code == 0:
-        return
-    why = f"exited {ended.code}: {ended.output[-400:].strip()}" if isinstance(ended, Completed) else ended.why
-    raise InvalidMeasurement(
-        f"--{kind} for arm {arm.name} failed: {shlex.join(words)} {why}",
-        code=f"{kind}-failed",
-        hint=f"it runs without a shell in {arm.cwd}; try it there: {shlex.join(words)}",
-    )
-
-
-def _stack_bytes(commands: Sequence[Sequence[str]], environ: Mapping[str, str]) -> int:
-    """What the longest of ``commands`` finds at the top of its stack: arguments and environment, in bytes."""
-    words = max(sum(len(os.fsencode(word)) + 1 for word in argv) for argv in commands)
-    return words + sum(len(os.fsencode(key)) + len(os.fsencode(value)) + 2 for key, value in environ.items())
