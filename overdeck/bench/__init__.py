@@ -8,7 +8,22 @@ True
 
 from overdeck.bench.arm import Arm, command_arm, event_arm
 from overdeck.bench.compare import Comparison, compare
+from overdeck.bench.start_tree import StartNode
+from overdeck.bench.starts import Count, StartCounter, Starts, count_starts
 from overdeck.bench.statistics import Ratio
 from overdeck.errors import InvalidMeasurement
 
-__all__ = ["Arm", "Comparison", "InvalidMeasurement", "Ratio", "command_arm", "compare", "event_arm"]
+__all__ = [
+    "Arm",
+    "Comparison",
+    "Count",
+    "InvalidMeasurement",
+    "Ratio",
+    "StartCounter",
+    "StartNode",
+    "Starts",
+    "command_arm",
+    "compare",
+    "count_starts",
+    "event_arm",
+]

@@ -99,13 +99,13 @@ def compare(
         )
         if record:
             record.plan((a, b), conditions)
-        with Pairing(a, b, conditions) as pairing:
+        with Pairing((a, b), conditions) as pairing:
             for block in islice(pairing.blocks(), WARM_UP + pairs):
                 if block.number >= 0:
                     blocks.append(block)
                     if on_block:
                         on_block(blocks)
-    sides = _side(a, [block.a for block in blocks]), _side(b, [block.b for block in blocks])
+    sides = _side(a, [block.runs[0] for block in blocks]), _side(b, [block.runs[1] for block in blocks])
     ratios = {which: ratio(log_ratios(blocks, which)) for which in METRICS}
     noise = (busy_before(start), stolen(start, read_noise()))
     return Comparison(
@@ -116,11 +116,11 @@ def compare(
         ratios=ratios,
         slot_effects={which: _slot_effect(blocks, which) for which in METRICS},
         seed=conditions.seed,
-        floor_kb=max(run.floor_kb for block in blocks for run in (block.a, block.b)),
+        floor_kb=max(run.floor_kb for block in blocks for run in block.runs),
         warnings=(
             *(sentence for sentence in noise if sentence),
-            *_doubts(a, [block.a for block in blocks]),
-            *_doubts(b, [block.b for block in blocks]),
+            *_doubts(a, [block.runs[0] for block in blocks]),
+            *_doubts(b, [block.runs[1] for block in blocks]),
         ),
     )
 
@@ -132,16 +132,16 @@ def verdict(estimate: Ratio) -> Verdict:
     return "faster" if estimate.value < 1 else "slower"
 
 
-def log_ratios(blocks: Sequence[Block], metric: Metric) -> list[float]:
-    """log(B / A) of each block."""
+def log_ratios(blocks: Sequence[Block], metric: Metric, arm: int = 1) -> list[float]:
+    """log(arm / first arm) of each block; ``arm`` 1 is the second of the arms."""
     if metric == "cpu":
-        return [log(block.b.cpu_us / block.a.cpu_us) for block in blocks]
-    return [log(block.b.wall_ns / block.a.wall_ns) for block in blocks]
+        return [log(block.runs[arm].cpu_us / block.runs[0].cpu_us) for block in blocks]
+    return [log(block.runs[arm].wall_ns / block.runs[0].wall_ns) for block in blocks]
 
 
 def _slot_effect(blocks: Sequence[Block], metric: Metric) -> float:
-    second = log_ratios([block for block in blocks if block.b_second], metric)
-    first = log_ratios([block for block in blocks if not block.b_second], metric)
+    second = log_ratios([block for block in blocks if block.second()], metric)
+    first = log_ratios([block for block in blocks if not block.second()], metric)
     return slot_effect(second, first)
 
 

@@ -134,7 +134,7 @@ def _batch(
     seen: dict[Metric, Look] = dict.fromkeys(metrics, Look(None, 0, 0.0))
     blocks: list[Block] = []
     last = max(n for n in LOOKS if n <= cap)
-    with Pairing(base, head, conditions) as pairing:
+    with Pairing((base, head), conditions) as pairing:
         for block in pairing.blocks():
             if block.number < 0:
                 continue

@@ -52,9 +52,11 @@ class Run(NamedTuple):
 class Spawner:
     """A running spawner; use it as a context manager, so that it and what it runs end with the block."""
 
+    program = spawner.__file__
+
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", spawner.__file__],
+            [sys.executable, "-I", "-S", self.program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={"PATH": "/usr/bin:/bin"},
@@ -84,7 +86,9 @@ class Spawner:
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
         except BrokenPipeError:
             raise self._lost() from None
-        answer = self._answer(timeout_s + _GRACE_S)
+        return self._understand(self._answer(timeout_s + _GRACE_S))
+
+    def _understand(self, answer: Any) -> Run:
         return Run(**{**answer, "exits": tuple(answer["exits"])})
 
     def _answer(self, deadline_s: float) -> Any:

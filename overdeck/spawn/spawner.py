@@ -28,6 +28,9 @@ REAP_LIMIT_NS = 5_000_000_000
 HEAD_BYTES = 400
 """How much of stdout and stderr travels back, to name a difference or an error."""
 
+IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ)
+"""What Python ignores, and a hook should not."""
+
 _PR_SET_CHILD_SUBREAPER = 36
 _RSS_UNIT = 1 if sys.platform != "darwin" else 1024  # kB on Linux, bytes on macOS
 
@@ -178,22 +181,28 @@ class Launch:
         for index, (argv, (stdin, stdout, stderr)) in enumerate(zip(self.commands, ends, strict=True)):
             if not self.failed:
                 try:
-                    pid = os.posix_spawn(
-                        argv[0],
-                        argv[1:],
-                        self.environ,
-                        file_actions=[
-                            (os.POSIX_SPAWN_DUP2, fd, to) for to, fd in enumerate((stdin, stdout, stderr))
-                        ],
-                        setsid=True,  # as a client starts a hook: its own session and group
-                        setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # Python ignores these; a hook should not
-                    )
+                    pid = self._start(argv, (stdin, stdout, stderr))
                 except OSError as error:
                     self.failed = f"{argv[0]}: {error.strerror}"
                 else:
                     self.running[pid] = index
             for fd in (stdin, stdout, stderr):
                 os.close(fd)
+
+    def _start(self, argv: list[str], fds: tuple[int, int, int]) -> int:
+        """Start one command with ``fds`` as its stdin, stdout and stderr; OSError where its program does not start."""
+        return os.posix_spawn(
+            argv[0],
+            argv[1:],
+            self.environ,
+            file_actions=[(os.POSIX_SPAWN_DUP2, fd, to) for to, fd in enumerate(fds)],
+            setsid=True,  # as a client starts a hook: its own session and group
+            setsigdef=IGNORED_HERE,
+        )
+
+    def _next_end(self) -> tuple[int, int, Any]:
+        """A child that has ended, its wait status and rusage; pid 0 while none has. ChildProcessError: none is left."""
+        return os.wait4(-1, os.WNOHANG)
 
     def _wait(self, deadline: int) -> bool:
         """Feed, drain and reap until all is over; False at the deadline."""
@@ -233,7 +242,7 @@ class Launch:
         """Reap every child that has ended; False when no child is left at all."""
         while True:
             try:
-                pid, status, usage = os.wait4(-1, os.WNOHANG)
+                pid, status, usage = self._next_end()
             except ChildProcessError:
                 return False
             if pid == 0:
@@ -296,8 +305,8 @@ def _children() -> list[int]:
         return []
 
 
-def main() -> None:
-    """Answer requests until stdin closes."""
+def serve(launch: type[Launch]) -> None:
+    """Answer requests until stdin closes, each by one ``launch``."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     wake, waker = os.pipe()
@@ -309,7 +318,7 @@ def main() -> None:
         os.chdir(request["cwd"])
         payload = os.open(request["payload"], os.O_RDONLY)
         try:
-            answer = Launch(request, payload, wake).run()
+            answer = launch(request, payload, wake).run()
         except Abandoned:
             return
         finally:
@@ -318,4 +327,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve(Launch)

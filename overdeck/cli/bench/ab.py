@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from overdeck.cli.bench.environ import environ_of
 from overdeck.cli.bench.interrupt import sigterm_unwinds
 from overdeck.cli.output import JsonOption, verb
-from overdeck.errors import usage
 from overdeck.paths import shipped
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def ab(
                 seed=chosen,
                 timeout_s=timeout,
                 allow_diff=allow_diff,
-                environ=_environ(env or []),
+                environ=environ_of(env or []),
                 raw=raw,
                 on_block=on_block,
             )
@@ -121,14 +121,6 @@ def ab(
         for side in (outcome.a, outcome.b):
             out.line(report.side_line(side, outcome.floor_kb))
         out.data = report.as_data(outcome)
-
-
-def _environ(words: list[str]) -> dict[str, str]:
-    pairs = [word.partition("=") for word in words]
-    for key, sign, _ in pairs:
-        if not key or not sign:
-            raise usage(f"--env {key!r} is not KEY=VALUE", hint="--env PATH=/usr/bin:/bin")
-    return {key: value for key, _, value in pairs}
 
 
 @contextmanager
