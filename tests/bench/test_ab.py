@@ -283,6 +283,15 @@ def test_the_core_loads_no_door(environ):
     assert ended.stdout.strip() == "[]"
 
 
+def test_the_core_needs_nothing_of_the_bench_extra(environ):
+    code = (
+        "import sys\nimport overdeck.bench, overdeck.bench.gate, overdeck.bench.report\n"
+        "print(sorted({'numpy', 'scipy', 'pytest_benchmark'} & set(sys.modules)))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "[]"
+
+
 def test_without_a_payload_the_shipped_call_in_which_nothing_acts_is_used_and_said(hookbench, payload):
     said = hookbench("ab", "grep PreToolUse", "grep PreToolUse", *QUICK, "--json")
 
