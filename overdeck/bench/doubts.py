@@ -6,6 +6,7 @@ from statistics import fmean, median
 
 from overdeck.bench.blocks import Block
 from overdeck.bench.costs import by_order, cost, log_ratios
+from overdeck.bench.endings import hand_of_the_client
 from overdeck.bench.modes import two_modes
 from overdeck.bench.noise import busy_before, stalled, stolen
 from overdeck.bench.outcome import METRICS, Doubt, Metric, SelfCheck, Side
@@ -37,6 +38,8 @@ def doubts(
                 "skipped",
                 f"arm {side.name} has {plan.arms[which].skipped} matching handlers that are no command: not measured",
             )
+        for says in hand_of_the_client(plan.arms[which], [block.runs[which] for block in kept]):
+            yield Doubt("client", says)
     if check:
         for metric in METRICS:
             if metric != plan.metric and check.ratios[metric].p < _ROBUST_ALPHA:

@@ -82,13 +82,13 @@ def judge(recording: Recording) -> Comparison:
             )
             for which in compared
         ),
-        pairs=len(kept),
         metric=plan.metric,
         until_decided=plan.until_decided,
         seed=plan.seed,
         floor_kb=max(run.floor_kb for block in kept for run in block.runs),
         self_check=check,
         doubts=tuple(doubts(recording, kept, sides, check)),
+        blocks=tuple(kept),
     )
 
 

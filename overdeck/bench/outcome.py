@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from overdeck.bench.blocks import Block
 from overdeck.bench.bootstrap import Estimate
 from overdeck.bench.starts import Starts
 from overdeck.bench.statistics import Ratio
@@ -81,8 +82,6 @@ class Comparison:
 
     sides: tuple[Side, ...]
     contrasts: tuple[Contrast, ...]
-    pairs: int
-    """Blocks that count."""
     metric: Metric
     until_decided: bool
     seed: int
@@ -90,6 +89,13 @@ class Comparison:
     """The spawner's size: an ``rss_kb`` that is not above it says nothing."""
     self_check: SelfCheck | None
     doubts: tuple[Doubt, ...]
+    blocks: tuple[Block, ...]
+    """The blocks that count, with every run of theirs."""
+
+    @property
+    def pairs(self) -> int:
+        """How many blocks count."""
+        return len(self.blocks)
 
     @property
     def a(self) -> Side:

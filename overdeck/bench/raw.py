@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from overdeck.bench.arm import Wait
 from overdeck.bench.blocks import Observed
 from overdeck.bench.noise import Noise
 from overdeck.bench.recording import Machine, Plan, PlannedArm, Recording
@@ -125,7 +126,7 @@ def _begun(path: Path, rows: list[dict[str, Any]]) -> Recording:
         return Recording(
             replace(
                 plan,
-                arms=tuple(PlannedArm(**{**arm, "commands": _tuples(arm["commands"])}) for arm in known["arms"]),
+                arms=tuple(map(_arm, known["arms"])),
                 prepare=_tuples(known["prepare"]),
                 cleanup=_tuples(known["cleanup"]),
                 environ=tuple(known["environ"]),
@@ -135,6 +136,11 @@ def _begun(path: Path, rows: list[dict[str, Any]]) -> Recording:
         )
     except (KeyError, TypeError) as error:
         raise _damaged(path, 1, f"{type(error).__name__}: {error}") from None
+
+
+def _arm(row: dict[str, Any]) -> PlannedArm:
+    waits = tuple(Wait(*wait) for wait in row["waits"])
+    return PlannedArm(**{**row, "commands": _tuples(row["commands"]), "waits": waits})
 
 
 def _take(recording: Recording, row: dict[str, Any]) -> None:

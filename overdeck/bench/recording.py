@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from overdeck.bench.arm import Arm
+from overdeck.bench.arm import Arm, Wait
 from overdeck.bench.blocks import Block, Conditions, Observed
 from overdeck.bench.noise import Noise
 from overdeck.bench.outcome import Metric
@@ -26,6 +26,11 @@ class PlannedArm(NamedTuple):
     shown: str
     commands: tuple[tuple[str, ...], ...]
     skipped: int
+    """Matching handlers that are no command."""
+    waits: tuple[Wait, ...]
+    """How the client waits for each command; empty = for all, without a timeout."""
+    conditional: int
+    """Handlers with an ``if``."""
 
 
 class Machine(NamedTuple):
@@ -114,7 +119,9 @@ def make_plan(
     from overdeck import __version__
 
     return Plan(
-        arms=tuple(PlannedArm(arm.name, arm.shown, arm.commands, arm.skipped) for arm in arms),
+        arms=tuple(
+            PlannedArm(arm.name, arm.shown, arm.commands, arm.skipped, arm.waits, arm.conditional) for arm in arms
+        ),
         seed=conditions.seed,
         metric=metric,
         pairs=pairs,

@@ -44,8 +44,12 @@ def probability(p: float) -> str:
 
 def sentence(comparison: Comparison) -> str:
     """The outcome as one sentence a person can act on: each arm against the first."""
-    first = comparison.a.name
-    return "; ".join(_said(contrast, first, comparison) for contrast in comparison.contrasts)
+    return "; ".join(sentences(comparison))
+
+
+def sentences(comparison: Comparison) -> tuple[str, ...]:
+    """One for each arm but the first."""
+    return tuple(_said(contrast, comparison.a.name, comparison) for contrast in comparison.contrasts)
 
 
 def _said(contrast: Contrast, first: str, comparison: Comparison) -> str:

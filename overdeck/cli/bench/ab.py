@@ -2,26 +2,25 @@
 
 import shlex
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from overdeck.cli.bench.arms import ARM_HELP, EventOption, PayloadOption, SizeOption, ToolOption, stdin_bytes
 from overdeck.cli.bench.environ import environ_of
+from overdeck.cli.bench.exports import ExportJsonOption, ExportMarkdownOption, PlotOption, SummaryOption
 from overdeck.cli.bench.interrupt import sigterm_unwinds
 from overdeck.cli.bench.metric import MetricName
 from overdeck.cli.bench.outcome import show_outcome
 from overdeck.cli.bench.progress import progress
 from overdeck.cli.output import JsonOption, Output, verb
 from overdeck.errors import OverdeckError, usage
-from overdeck.paths import Places, shipped
+from overdeck.paths import Places
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_ARM_HELP = (
-    "a command, split into words and run without a shell (say sh -c '…' for one); or settings.json, "
-    "or settings:PATH: every handler of that file which matches the event, started together"
-)
 _NAMES = "ABCDEFGHI"
 _PAIRS = 40
 _CAP = 400
@@ -32,19 +31,11 @@ def ab(
     arms: Annotated[
         list[str],
         typer.Argument(
-            metavar="A B [C …]", help=f"Two arms or more; each is compared with the first. An arm is {_ARM_HELP}."
+            metavar="A B [C …]", help=f"Two arms or more; each is compared with the first. An arm is {ARM_HELP}."
         ),
     ],
-    payload: Annotated[
-        Path | None,
-        typer.Option(
-            "--payload",
-            help="What every command finds on stdin. Default: a Bash call in which nothing acts.",
-            exists=True,
-            dir_okay=False,
-            readable=True,
-        ),
-    ] = None,
+    payload: PayloadOption = None,
+    payload_size: SizeOption = None,
     pairs: Annotated[
         int | None,
         typer.Option(
@@ -59,12 +50,8 @@ def ab(
     metric: Annotated[
         MetricName, typer.Option("--metric", help="Which one carries the verdict; the other is printed beside it.")
     ] = MetricName.cpu,
-    event: Annotated[
-        str | None, typer.Option("--event", help="Event of a settings arm; else the payload's hook_event_name.")
-    ] = None,
-    tool: Annotated[
-        str | None, typer.Option("--tool", help="Tool of a settings arm; else the payload's tool_name.")
-    ] = None,
+    event: EventOption = None,
+    tool: ToolOption = None,
     env: Annotated[
         list[str] | None,
         typer.Option(
@@ -109,6 +96,10 @@ def ab(
             help="One JSON line a run, written as runs happen, for hookbench report [default: one in the cache].",
         ),
     ] = None,
+    export_json: ExportJsonOption = None,
+    export_markdown: ExportMarkdownOption = None,
+    summary: SummaryOption = None,
+    plot: PlotOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Which is cheaper, in CPU time? Random blocks, exact test; exit 4 when the arms cannot be compared.
@@ -119,12 +110,14 @@ def ab(
     from overdeck.bench.arm import parse_arm
     from overdeck.bench.blocks import draw_seed
     from overdeck.bench.compare import compare
+    from overdeck.bench.export import destinations, measured, write_exports
     from overdeck.errors import InvalidMeasurement
 
     most = pairs if pairs is not None else _CAP if until_decided else _PAIRS
     with (
         verb("ab", as_json) as out,
         sigterm_unwinds(),
+        TemporaryDirectory(prefix="hookbench-") as room,
         progress(_NAMES[: len(arms)], most, metric.value, until_decided=until_decided) as on_block,
     ):
         if not 2 <= len(arms) <= len(_NAMES):
@@ -132,14 +125,12 @@ def ab(
                 f"{len(arms)} arm{'s' * (len(arms) != 1)}: a comparison has 2 to {len(_NAMES)}",
                 hint="hookbench ab 'python3 old.py' 'python3 new.py'",
             )
-        if payload is None:
-            payload = shipped("bench", "scenarios", "payloads", "noop.bash.json")
-            out.note(f"payload {payload}: a Bash call in which nothing acts")
-        content = payload.read_bytes()
+        wanted = destinations(json=export_json, markdown=export_markdown, summary=summary, plot=plot)
+        content = stdin_bytes(payload, payload_size, event, tool, out.note)
         chosen = draw_seed() if seed is None else seed
         out.note(f"seed {chosen}")
         parsed = [
-            parse_arm(name, text, payload=content, event=event, subject=tool)
+            parse_arm(name, text, payload=content, event=event, subject=tool, room=Path(room))
             for name, text in zip(_NAMES, arms, strict=False)
         ]
         environ, before, after = environ_of(env or []), _steps("prepare", prepare), _steps("cleanup", cleanup)
@@ -171,6 +162,7 @@ def ab(
             invalid.data = {"verdict": "invalid", "arms": [], "seed": chosen}
             raise
         show_outcome(out, outcome)
+        write_exports(measured(outcome), wanted)
 
 
 def _steps(option: str, texts: "Sequence[str] | None") -> list[list[str]]:

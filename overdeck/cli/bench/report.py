@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from overdeck.cli.bench.exports import ExportJsonOption, ExportMarkdownOption, PlotOption, SummaryOption
 from overdeck.cli.bench.metric import MetricName
 from overdeck.cli.bench.outcome import show_outcome
 from overdeck.cli.output import JsonOption, verb
@@ -27,12 +28,17 @@ def report(
         MetricName | None,
         typer.Option("--metric", help="Another metric than the measurement's carries the verdict."),
     ] = None,
+    export_json: ExportJsonOption = None,
+    export_markdown: ExportMarkdownOption = None,
+    summary: SummaryOption = None,
+    plot: PlotOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Recompute the whole outcome of a measurement from its raw record; exit 4 where it was invalid.
 
     Example: hookbench report raw.jsonl --metric wall
     """
+    from overdeck.bench.export import destinations, measured, write_exports
     from overdeck.bench.judge import judge
     from overdeck.bench.raw import read_raw
     from overdeck.errors import InvalidMeasurement
@@ -43,6 +49,7 @@ def report(
                 f"{len(files)} records are {len(files)} measurements, which are never pooled: machines change",
                 hint=f"hookbench report {files[0]}, and each of the others by itself",
             )
+        wanted = destinations(json=export_json, markdown=export_markdown, summary=summary, plot=plot)
         recording = read_raw(files[0])
         plan = recording.plan
         if metric is not None:
@@ -56,3 +63,4 @@ def report(
             invalid.data = {"verdict": "invalid", "arms": [], "seed": plan.seed}
             raise
         show_outcome(out, outcome)
+        write_exports(measured(outcome), wanted)
