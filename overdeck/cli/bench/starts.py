@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from overdeck.cli.bench.arms import EventOption, PayloadOption, SizeOption, ToolOption, stdin_bytes
 from overdeck.cli.bench.environ import environ_of
 from overdeck.cli.bench.interrupt import sigterm_unwinds
 from overdeck.cli.output import JsonOption, verb
 from overdeck.errors import usage
-from overdeck.paths import shipped
 
 if TYPE_CHECKING:
     from overdeck.bench.arm import Arm
@@ -31,22 +31,10 @@ def starts(
         Path | None,
         typer.Option("--settings", help="Instead: every handler of this file that matches, started together."),
     ] = None,
-    event: Annotated[
-        str | None, typer.Option("--event", help="Event of --settings; else the payload's hook_event_name.")
-    ] = None,
-    tool: Annotated[
-        str | None, typer.Option("--tool", help="Tool of --settings; else the payload's tool_name.")
-    ] = None,
-    payload: Annotated[
-        Path | None,
-        typer.Option(
-            "--payload",
-            help="What every command finds on stdin. Default: a Bash call in which nothing acts.",
-            exists=True,
-            dir_okay=False,
-            readable=True,
-        ),
-    ] = None,
+    event: EventOption = None,
+    tool: ToolOption = None,
+    payload: PayloadOption = None,
+    payload_size: SizeOption = None,
     runs: Annotated[int, typer.Option("--runs", help="Counted runs, after one that warms the caches.")] = 5,
     env: Annotated[
         list[str] | None,
@@ -68,11 +56,8 @@ def starts(
         TemporaryDirectory(prefix="hookbench-") as room,
         _progress(runs) as on_run,
     ):
-        chosen = payload or shipped("bench", "scenarios", "payloads", "noop.bash.json")
-        content = chosen.read_bytes()
+        content = stdin_bytes(payload, payload_size, event, tool, out.note)
         arm = _arm(command or [], settings, payload=content, event=event, tool=tool, room=Path(room))
-        if payload is None:
-            out.note(f"payload {chosen}: a Bash call in which nothing acts")
         with StartCounter() as counter:
             counted = counter.count(
                 arm,
