@@ -23,7 +23,7 @@ def test_the_interval_covers_the_true_ratio_about_as_often_as_it_says(load, stat
     for number, (a, b) in enumerate(arms(load, 50, 40)):
         _, low, high = bootstrap_ratio(a, b, statistic, seed=number)
         covered += low <= 1.1 <= high
-    assert covered >= 88
+    assert covered >= 43
 
 
 def test_a_seed_gives_the_same_interval_and_another_one_a_little_different():

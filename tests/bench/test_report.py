@@ -142,6 +142,7 @@ def test_what_an_interrupted_measurement_saw_is_in_its_record(hookbench, payload
         "--raw",
         str(raw),
     ]
+    environ["TMPDIR"] = str(tmp_path)  # what SIGKILL leaves behind goes with the test
     running = subprocess.Popen(
         words, env=environ, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
