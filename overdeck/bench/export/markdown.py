@@ -11,6 +11,7 @@ COLUMNS = (
     "CPU ratio (95 % CI)",
     "wall median",
     "wall ratio (95 % CI)",
+    "starts",
     "RSS",
     "exit",
 )
@@ -70,6 +71,7 @@ def _cells(measured: Measured, arm: ArmRuns) -> list[str]:
         _ratio(measured, arm, "cpu"),
         f"{arm.median_ms('wall'):.2f} ms",
         _ratio(measured, arm, "wall"),
+        arm.starts,
         size,
         arm.exits,
     ]
