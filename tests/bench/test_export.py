@@ -263,3 +263,12 @@ def test_the_ci_page_is_only_written_where_it_is_asked_for(home, environ, tmp_pa
     assert ran.code == 0, ran.err
     assert not page.exists()
     assert "GITHUB_STEP_SUMMARY" in home.run("hookbench", "ab", "--help").out
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full")
+def test_a_full_disk_is_told_with_the_file_and_the_outcome_is_not_lost(hookbench, payload):
+    words = ("--payload", payload, "--pairs", 8, "--no-starts", "--allow-diff", "--export-markdown", "/dev/full")
+    said = hookbench("ab", "true", "cat", *words)
+    assert said.code == 2
+    assert said.out.startswith("B takes ")
+    assert "/dev/full cannot be used: No space left on device" in said.err
