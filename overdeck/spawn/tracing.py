@@ -96,7 +96,6 @@ class Census:
         self._ended.add(tid)
 
     def _add(self, tid: int, group: int, parent: int | None, *, announced: bool) -> None:
-        self._ended.discard(tid)
         leader = self._tasks.get(group) if group != tid else None
         if leader:
             process = leader.process
