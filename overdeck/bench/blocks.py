@@ -5,9 +5,7 @@ a block's log ratio is fair under "no difference" whatever drift, bursts or slot
 Everything random comes from one seed.
 """
 
-import os
 import random
-import shlex
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -20,8 +18,6 @@ from overdeck.bench.arm import Arm
 from overdeck.bench.comparable import check_pair, check_run
 from overdeck.bench.noise import Noise, read_noise
 from overdeck.bench.prepared import Prepared
-from overdeck.errors import InvalidMeasurement
-from overdeck.process import Completed, run
 from overdeck.spawn.launch import Run, Spawner
 
 WARM_UP = 3
@@ -102,8 +98,8 @@ class Pairing:
             self._prepared = [
                 Prepared(arm, folder / str(i), self.conditions.environ) for i, arm in enumerate(self.arms)
             ]
-            sizes = [_stack_bytes([argv for _, argv in ready.commands], ready.environ) for ready in self._prepared]
-            self._shorter = [min(max(sizes) - size, _MOST_PADDING) for size in sizes]
+            largest = max(prepared.stack_bytes for prepared in self._prepared)
+            self._shorter = [min(largest - prepared.stack_bytes, _MOST_PADDING) for prepared in self._prepared]
             self._spawner = stack.enter_context(Spawner())
             self._stack = stack.pop_all()
         return self
@@ -134,24 +130,21 @@ class Pairing:
             number += 1
 
     def _observed(self, number: int, slot: int, which: int, hash_seed: int, padding: int) -> Run:
-        arm = self.arms[which]
+        arm, prepared, timeout_s = self.arms[which], self._prepared[which], self.conditions.timeout_s
         drawn = {
             "PYTHONHASHSEED": str(hash_seed),
             "HOOKBENCH_PADDING": "x" * (padding + self._shorter[which]),
         }
-        environ = {**self._prepared[which].environ, **drawn}
         for words in self.conditions.prepare:
-            _step("prepare", words, arm, environ, self.conditions.timeout_s)
+            prepared.step("prepare", words, timeout_s=timeout_s, drawn=drawn)
         before = read_noise()
-        measured = self._prepared[which].run(
-            self._spawner, payload=self._payload, timeout_s=self.conditions.timeout_s, drawn=drawn
-        )
+        measured = prepared.run(self._spawner, payload=self._payload, timeout_s=timeout_s, drawn=drawn)
         if self.conditions.on_run:
             observed = Observed(number, slot, arm.name, hash_seed, padding, before, read_noise(), measured)
             self.conditions.on_run(observed)
         for words in self.conditions.cleanup:
-            _step("cleanup", words, arm, environ, self.conditions.timeout_s)
-        check_run(arm, measured, self.conditions.timeout_s)
+            prepared.step("cleanup", words, timeout_s=timeout_s, drawn=drawn)
+        check_run(arm, measured, timeout_s)
         return measured
 
 
@@ -165,26 +158,8 @@ def run_once(
     with tempfile.TemporaryDirectory(prefix="hookbench-") as temporary, Spawner() as spawner:
         folder = Path(temporary)
         (folder / "payload").write_bytes(payload)
-        prepared = Prepared(arm, folder / "0", environ or {})
-        measured = prepared.run(spawner, payload=folder / "payload", timeout_s=timeout_s)
+        measured = Prepared(arm, folder / "0", environ or {}).run(
+            spawner, payload=folder / "payload", timeout_s=timeout_s
+        )
     check_run(arm, measured, timeout_s)
     return measured
-
-
-def _step(kind: str, words: tuple[str, ...], arm: Arm, environ: Mapping[str, str], deadline_s: float) -> None:
-    """A ``--prepare`` or ``--cleanup`` command. What it leaves running lives on: a server that the arm talks to."""
-    ended = run(words, env=environ, cwd=arm.cwd, deadline_s=deadline_s)
-    if isinstance(ended, Completed) and ended.code == 0:
-        return
-    why = f"exited {ended.code}: {ended.output[-400:].strip()}" if isinstance(ended, Completed) else ended.why
-    raise InvalidMeasurement(
-        f"--{kind} for arm {arm.name} failed: {shlex.join(words)} {why}",
-        code=f"{kind}-failed",
-        hint=f"it runs without a shell in {arm.cwd}; try it there: {shlex.join(words)}",
-    )
-
-
-def _stack_bytes(commands: Sequence[Sequence[str]], environ: Mapping[str, str]) -> int:
-    """What the longest of ``commands`` finds at the top of its stack: arguments and environment, in bytes."""
-    words = max(sum(len(os.fsencode(word)) + 1 for word in argv) for argv in commands)
-    return words + sum(len(os.fsencode(key)) + len(os.fsencode(value)) + 2 for key, value in environ.items())

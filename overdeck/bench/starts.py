@@ -83,13 +83,16 @@ class StartCounter:
         runs: int = RUNS,
         environ: Mapping[str, str] | None = None,
         timeout_s: float = 60.0,
+        prepare: Sequence[Sequence[str]] = (),
+        cleanup: Sequence[Sequence[str]] = (),
         on_run: Callable[[int], None] | None = None,
     ) -> Starts:
         """Run ``arm`` once uncounted, which fills its caches and tells how it ends unwatched, then ``runs`` times.
 
         ``payload`` is what every command finds on stdin; ``environ`` is added to the arm's environment, which is that
-        of a measured run; ``timeout_s`` bounds one run, after which its whole tree is killed; ``on_run`` is told how
-        many runs have been counted, for progress.
+        of a measured run; ``timeout_s`` bounds one run, after which its whole tree is killed; ``prepare`` and
+        ``cleanup`` run before and after each, uncounted; ``on_run`` is told how many runs have been counted, for
+        progress.
 
         Raises InvalidMeasurement where a run does not start or is not over in time, OverdeckError on impossible
         arguments.
@@ -102,13 +105,21 @@ class StartCounter:
             file = Path(temporary) / "payload"
             file.write_bytes(payload)
             prepared = Prepared(arm, Path(temporary) / "0", environ or {})
+            for words in prepare:
+                prepared.step("prepare", words, timeout_s=timeout_s)
             unwatched = prepared.run(self._untraced, payload=file, timeout_s=timeout_s, drawn=_drawn(0))
+            for words in cleanup:
+                prepared.step("cleanup", words, timeout_s=timeout_s)
             check_run(arm, unwatched, timeout_s)
             counted = []
             for number in range(1, runs + 1):
+                for words in prepare:
+                    prepared.step("prepare", words, timeout_s=timeout_s)
                 one = self._counting.backend.count(
                     prepared, payload=file, timeout_s=timeout_s, drawn=_drawn(number)
                 )
+                for words in cleanup:
+                    prepared.step("cleanup", words, timeout_s=timeout_s)
                 check_run(arm, one.run, timeout_s)
                 counted.append(one)
                 if on_run:
