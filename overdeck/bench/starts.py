@@ -11,6 +11,7 @@ from typing import NamedTuple, Self
 from overdeck.bench.arm import Arm
 from overdeck.bench.comparable import check_run, exit_codes
 from overdeck.bench.counting import BACKENDS, Backend, BackendName, Counted, Counting
+from overdeck.bench.endings import hand_of_the_client
 from overdeck.bench.prepared import Prepared
 from overdeck.bench.start_hints import hints
 from overdeck.bench.start_tree import StartNode, tree
@@ -213,6 +214,7 @@ def _doubts(arm: Arm, unwatched: Run, counted: Sequence[Counted]) -> list[str]:
         )
     if arm.skipped:
         doubts.append(f"arm {arm.name} has {arm.skipped} matching handlers that are no command: not counted")
+    doubts += hand_of_the_client(arm, runs)
     return doubts
 
 
