@@ -59,6 +59,21 @@ def test_an_arm_that_prints_something_else_is_named_whichever_it_is(hookbench, p
     said.check_refused(4, "stdout-differs", "C 3 bytes")
 
 
+def test_a_terminal_follows_every_arm_on_a_line_that_never_wraps(payload, environ, tmp_path):
+    shown = {}
+    for columns in (200, 60):
+        terminal, end = os.openpty()
+        words = [*argv_of("hookbench"), "ab", "true", "true", "true", "--payload", str(payload), "--pairs", "12"]
+        environ["COLUMNS"] = str(columns)
+        subprocess.run(words, env=environ, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=end, check=True)
+        os.close(end)
+        shown[columns] = os.read(terminal, 1 << 16).decode()
+        os.close(terminal)
+    assert "12/12 pairs, B takes " in shown[200] and ", C takes " in shown[200]
+    followed = [line for line in shown[60].split("\r\x1b[2K") if "pairs, B" in line]
+    assert followed and all(len(line) < 60 for line in followed)
+
+
 # Until decided
 
 

@@ -158,7 +158,7 @@ def test_a_copy_of_the_first_arm_that_differs_in_the_other_metric_is_a_doubt_and
     recording.plan = replace(recording.plan, arms=arms, self_check=True)
     assert [doubt.cause for doubt in doubts(recording)] == ["self-check"]
     recording.plan = replace(recording.plan, metric="wall")
-    with pytest.raises(InvalidMeasurement, match="a copy of A takes 1.9"):
+    with pytest.raises(InvalidMeasurement, match=r"a copy of A takes 1\.9"):
         judge(recording)
 
 
