@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from overdeck.bench.arm import Arm
 from overdeck.bench.comparable import check_run
+from overdeck.bench.limits import check_timeout
 from overdeck.bench.prepared import Prepared
 from overdeck.spawn.launch import Run, Spawner
 
@@ -41,8 +42,10 @@ def run_rounds(
     """Run every cell ``rounds`` times; the result is by cell, then by round.
 
     ``environ`` is added to every arm's environment; ``on_round`` is called with the number of rounds that are
-    done. Raises InvalidMeasurement at the first run that does not start or is not over in ``timeout_s``.
+    done. Raises InvalidMeasurement at the first run that does not start or is not over in ``timeout_s``, OverdeckError
+    (usage) where that is no length of time.
     """
+    check_timeout(timeout_s)
     chance = random.Random(seed)
     runs: list[list[Run]] = [[] for _ in cells]
     with tempfile.TemporaryDirectory(prefix="hookbench-") as temporary, Spawner() as spawner:

@@ -19,9 +19,10 @@ _CALLS = (
     "create or replace temp table fleet_calls as select session, ts, event, coalesce(tool, '') as tool "
     "from counted_calls where ts >= $start and ts <= $now and client = 'claude' and session <> ''"
 )
+# `least` passes over NULL: without the filter a session's first call, which follows none, would count as IDLE.
 _WORKED = (
-    "select count(distinct session), coalesce(sum(least(gap, $idle)), 0)::bigint, count(*) from ("
-    "select session, date_diff('microsecond', lag(ts) over (partition by session order by ts), ts) as gap "
+    "select count(distinct session), coalesce(sum(least(gap, $idle)) filter (gap is not null), 0)::bigint, count(*) "
+    "from (select session, date_diff('microsecond', lag(ts) over (partition by session order by ts), ts) as gap "
     "from fleet_calls)"
 )
 _COUNTS = "select event, tool, count(*) from fleet_calls group by event, tool order by count(*) desc, event, tool"

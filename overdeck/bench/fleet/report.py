@@ -35,9 +35,11 @@ def sentence(fleet: Fleet) -> str:
     first, *others = fleet.arms
     sessions = "1 session" if fleet.sessions == 1 else f"{fleet.sessions:,} sessions"
     verb = "keeps" if fleet.sessions == 1 else "keep"
+    if first.share.low > 1:
+        verb = "would keep"
     said = (
-        f"{sessions} with {first.shown} {verb} {amount(first.cores.value)} of {fleet.processors} cores busy "
-        f"({interval(first.cores)}){_and_start(first)}"
+        f"{sessions} with {first.shown} {verb} {amount(first.cores.value)} cores busy "
+        f"({interval(first.cores)}; this machine has {fleet.processors}){_and_start(first)}"
     )
     for arm in others:
         said += (

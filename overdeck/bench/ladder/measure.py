@@ -9,6 +9,7 @@ from typing import NamedTuple
 from overdeck.bench.arm import Arm
 from overdeck.bench.blocks import run_once
 from overdeck.bench.ladder.rungs import EVENT, TOOL, Rung
+from overdeck.bench.limits import check_timeout
 from overdeck.bench.noise import busy_before, read_noise, stolen
 from overdeck.bench.payloads import generate
 from overdeck.bench.rounds import Cell, run_rounds
@@ -73,6 +74,7 @@ def measure_ladder(
         raise usage(
             f"{rounds} rounds: an interval needs {FEWEST_ROUNDS} to {MOST_ROUNDS}", hint="--pairs 7 is usual"
         )
+    check_timeout(timeout_s)
     sizes = sorted(set(sizes))
     if not sizes:
         raise usage("there is no size to measure", hint="--sizes 200,32k,1MB")

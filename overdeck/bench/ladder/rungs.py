@@ -82,18 +82,20 @@ def is_shim(program: Path, name: str) -> bool:
 
 
 def _dispatcher(folder: Path) -> Iterator[Rung]:
-    kinds: tuple[tuple[str, Kind], ...] = (
-        ("native front", "native"), ("native observer", "observer"), ("module that runs", "module"),
-    )  # fmt: skip
+    """The dispatcher's rungs; without a native front its Python twin stands for it, as it does at a user's calls."""
     built = built_front()
-    if built is None or not built.fresh:
-        why = "no native front is installed here" if built is None else f"{built.path} is of another version"
-        for name, kind in kinds:
-            yield Rung(name, kind, None, f"{why}: overdeck doctor")
-        return
-    manifests = (_MODULE.format(word=ABSENT), _OBSERVER, _MODULE.format(word=PRESENT))
-    for (name, kind), manifest in zip(kinds, manifests, strict=True):
-        yield Rung(name, kind, command_arm(name, _front(folder / kind, manifest)))
+    why = "no native front is installed here" if built is None else f"{built.path} is of another version"
+    if built is not None and built.fresh:
+        yield _fronted("native front", "native", folder, _MODULE.format(word=ABSENT))
+        yield _fronted("native observer", "observer", folder, _OBSERVER)
+    else:
+        yield Rung("native front", "native", None, f"{why}: overdeck doctor")
+        yield _fronted("Python front", "native", folder, _MODULE.format(word=ABSENT))
+    yield _fronted("module that runs", "module", folder, _MODULE.format(word=PRESENT))
+
+
+def _fronted(name: str, kind: Kind, folder: Path, manifest: str) -> Rung:
+    return Rung(name, kind, command_arm(name, _front(folder / kind, manifest)))
 
 
 def _front(home: Path, manifest: str) -> list[str]:
