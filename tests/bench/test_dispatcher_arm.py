@@ -147,3 +147,10 @@ def test_ab_compares_one_handler_of_a_settings_file(hookbench, payload, tmp_path
     listed = hookbench("ab", "s.json#", "true", "--payload", payload, "--json")
     document = listed.check_refused(3, "ambiguous-handler", "2 handlers")
     assert [one["command"] for one in document["data"]["candidates"]] == ["cat >/dev/null", "false"]
+
+
+def test_the_starts_of_the_installed_dispatcher_can_be_counted(installed, hookbench, payload):
+    said = hookbench("starts", "--payload", payload, "--json", "--", "dispatcher")
+    assert said.code == 0, said.err
+    assert said.data["process_starts"]["low"] >= 1
+    assert not (installed.state / "hook-calls.jsonl").exists()

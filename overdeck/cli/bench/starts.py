@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -61,10 +62,15 @@ def starts(
     from overdeck.bench import starts_report as report
     from overdeck.bench.starts import StartCounter
 
-    with verb("starts", as_json) as out, sigterm_unwinds(), _progress(runs) as on_run:
+    with (
+        verb("starts", as_json) as out,
+        sigterm_unwinds(),
+        TemporaryDirectory(prefix="hookbench-") as room,
+        _progress(runs) as on_run,
+    ):
         chosen = payload or shipped("bench", "scenarios", "payloads", "noop.bash.json")
         content = chosen.read_bytes()
-        arm = _arm(command or [], settings, payload=content, event=event, tool=tool)
+        arm = _arm(command or [], settings, payload=content, event=event, tool=tool, room=Path(room))
         if payload is None:
             out.note(f"payload {chosen}: a Bash call in which nothing acts")
         with StartCounter() as counter:
@@ -88,7 +94,13 @@ def starts(
 
 
 def _arm(
-    command: list[str], settings: Path | None, *, payload: bytes, event: str | None, tool: str | None
+    command: list[str],
+    settings: Path | None,
+    *,
+    payload: bytes,
+    event: str | None,
+    tool: str | None,
+    room: Path,
 ) -> "Arm":
     from overdeck.bench.arm import SETTINGS_PREFIX, command_arm, parse_arm
 
@@ -100,7 +112,7 @@ def _arm(
     if len(command) > 1:
         return command_arm("A", command)
     text = f"{SETTINGS_PREFIX}{settings}" if settings else command[0]
-    return parse_arm("A", text, payload=payload, event=event, subject=tool)
+    return parse_arm("A", text, payload=payload, event=event, subject=tool, room=room)
 
 
 @contextmanager
