@@ -54,6 +54,8 @@ def truth(counted: dict) -> Truth:
         ("vforks quit", Truth(4, 3, 0)),
         ("thread_exec quit", Truth(1, 2, 3)),
         ("clones", Truth(5, 1, 3)),
+        ("unreaped quit", Truth(2, 2, 0)),
+        ("torn 50", Truth(51, 1, 50)),
         ("killed_early 50", Truth(51, 1, 0)),
         ("signals", Truth(2, 1, 0)),
     ],
