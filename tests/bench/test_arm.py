@@ -8,7 +8,7 @@ import pytest
 from overdeck.bench.arm import Arm, Wait, command_arm, event_arm, parse_arm, resolve
 from overdeck.bench.blocks import run_once
 from overdeck.bench.comparable import exit_codes
-from overdeck.bench.endings import endings
+from overdeck.bench.endings import hand_of_the_client
 from overdeck.errors import ExitCode, InvalidMeasurement, OverdeckError
 
 
@@ -123,7 +123,7 @@ def test_a_handler_past_its_own_timeout_is_killed_as_the_client_kills_it_and_tol
     arm = bash_event(tmp_path, shell("echo deny; sleep 300", timeout=0.3), shell("echo ok"))
     run = run_once(arm, payload=b"{}")
     assert (run.exits, run.expired, run.stdout_head) == ((-15, 0), (0,), "ok\n")
-    assert endings(arm, [run, run]) == [
+    assert hand_of_the_client(arm, [run, run]) == [
         "arm A: 'echo deny; sleep 300' was killed at its own timeout of 0.3 s in 2 of 2 runs, as the client would, "
         "which throws its answer away"
     ]
@@ -165,12 +165,12 @@ def test_a_cut_off_background_handler_does_not_make_the_exit_codes_differ(tmp_pa
     run = run_once(bash_event(tmp_path, shell("true")), payload=b"{}")
     assert exit_codes(run._replace(exits=(None, 0), cut=(0,))) == (0,)
     arm = bash_event(tmp_path, {**shell("slow"), "async": True})
-    assert "'slow', which the client does not wait for" in endings(arm, [run._replace(cut=(0,))])[0]
+    assert "'slow', which the client does not wait for" in hand_of_the_client(arm, [run._replace(cut=(0,))])[0]
 
 
 def test_a_handler_with_a_condition_is_told(tmp_path):
     arm = bash_event(tmp_path, shell("true", **{"if": "Bash(git *)"}))
-    assert 'have an "if"' in endings(arm, [])[0]
+    assert 'have an "if"' in hand_of_the_client(arm, [])[0]
 
 
 def test_hooks_see_the_files_env_without_secrets_and_that_a_client_runs_them(tmp_path):

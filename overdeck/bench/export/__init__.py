@@ -4,6 +4,6 @@
 """
 
 from overdeck.bench.export.destination import Destination, destinations, write_exports
-from overdeck.bench.export.measured import ArmRuns, Exporter, Measured
+from overdeck.bench.export.measured import ArmRuns, Exporter, Measured, measured
 
-__all__ = ["ArmRuns", "Destination", "Exporter", "Measured", "destinations", "write_exports"]
+__all__ = ["ArmRuns", "Destination", "Exporter", "Measured", "destinations", "measured", "write_exports"]

@@ -1,6 +1,7 @@
 """A comparison as Markdown: a file of its own (--export-markdown), or a piece of a CI job's page (--summary)."""
 
-from overdeck.bench.export.measured import ArmRuns, Measured, Metric
+from overdeck.bench.export.measured import ArmRuns, Measured
+from overdeck.bench.outcome import Metric
 from overdeck.bench.report import times
 
 COLUMNS = (

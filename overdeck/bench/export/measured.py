@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log
 from statistics import median
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
+from overdeck.bench.costs import cost
+from overdeck.bench.outcome import Comparison, Metric
+from overdeck.bench.report import sentences
 from overdeck.bench.statistics import Ratio
 from overdeck.spawn.launch import Run
-
-Metric = Literal["cpu", "wall"]
 
 
 class ArmRuns(NamedTuple):
@@ -21,7 +22,7 @@ class ArmRuns(NamedTuple):
 
     def times_ms(self, metric: Metric) -> list[float]:
         """Each run's CPU or wall time in ms."""
-        return [run.cpu_us / 1e3 if metric == "cpu" else run.wall_ns / 1e6 for run in self.runs]
+        return [cost(run, metric) for run in self.runs]
 
     @property
     def exits(self) -> str:
@@ -62,6 +63,22 @@ class Measured:
         """log(arm / first arm) of each block, for the metric of the verdict; without blocks that have a zero."""
         pairs = zip(self.arms[0].times_ms(self.metric), arm.times_ms(self.metric), strict=True)
         return [log(other / first) for first, other in pairs if first > 0 and other > 0]
+
+
+def measured(comparison: Comparison) -> Measured:
+    """What an outcome's exports are made from."""
+    return Measured(
+        arms=tuple(
+            ArmRuns(side.name, side.shown, tuple(block.runs[which] for block in comparison.blocks))
+            for which, side in enumerate(comparison.sides)
+        ),
+        ratios={contrast.arm: contrast.ratios for contrast in comparison.contrasts},
+        metric=comparison.metric,
+        sentences=sentences(comparison),
+        seed=comparison.seed,
+        floor_kb=comparison.floor_kb,
+        warnings=comparison.warnings,
+    )
 
 
 class Exporter(Protocol):
