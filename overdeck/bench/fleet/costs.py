@@ -100,7 +100,8 @@ def measure_costs(
     for arm in arms:
         spots = {rate.word: (arm.name, rate.word) for rate in rates}
         of_arm = {
-            word: _cost(runs_of[spot], starts[spot]) if spot in cells else NOTHING for word, spot in spots.items()
+            word: event_cost(runs_of[spot], starts[spot]) if spot in cells else NOTHING
+            for word, spot in spots.items()
         }
         costs.append((arm.name, arm.shown, of_arm))
     return Costs(tuple(costs), tuple(dict.fromkeys(_doubts(cells, runs_of, starts))))
@@ -150,13 +151,14 @@ def _count(cells: Mapping[Spot, Cell], environ: Mapping[str, str] | None, timeou
         }
 
 
-def _cost(runs: Sequence[Run], starts: Starts) -> EventCost:
+def event_cost(runs: Sequence[Run], starts: Starts | None) -> EventCost:
+    """What ``runs`` of one event cost, and what it starts, where that was counted."""
     return EventCost(
         tuple(run.cpu_us / 1e6 for run in runs),
         tuple(run.wall_ns / 1e9 for run in runs),
-        starts.process_starts,
-        starts.program_starts,
-        starts.exact,
+        starts.process_starts if starts else None,
+        starts.program_starts if starts else None,
+        starts.exact if starts else True,
     )
 
 

@@ -1,8 +1,5 @@
 """``hookbench starts -- CMD…``: how many processes does one call start, and which?"""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -11,14 +8,13 @@ import typer
 
 from overdeck.cli.bench.environ import environ_of
 from overdeck.cli.bench.interrupt import sigterm_unwinds
+from overdeck.cli.bench.progress import counting
 from overdeck.cli.output import JsonOption, verb
 from overdeck.errors import usage
 from overdeck.paths import shipped
 
 if TYPE_CHECKING:
     from overdeck.bench.arm import Arm
-
-_CLEAR = "\r\x1b[2K"
 
 
 def starts(
@@ -66,7 +62,7 @@ def starts(
         verb("starts", as_json) as out,
         sigterm_unwinds(),
         TemporaryDirectory(prefix="hookbench-") as room,
-        _progress(runs) as on_run,
+        counting("runs counted", runs) as on_run,
     ):
         chosen = payload or shipped("bench", "scenarios", "payloads", "noop.bash.json")
         content = chosen.read_bytes()
@@ -113,21 +109,3 @@ def _arm(
         return command_arm("A", command)
     text = f"{SETTINGS_PREFIX}{settings}" if settings else command[0]
     return parse_arm("A", text, payload=payload, event=event, subject=tool, room=room)
-
-
-@contextmanager
-def _progress(runs: int) -> Iterator[Callable[[int], None] | None]:
-    """A line on the terminal that counts the runs; None where there is no terminal."""
-
-    def show(done: int) -> None:
-        sys.stderr.write(f"{_CLEAR}{done}/{runs} runs counted")
-        sys.stderr.flush()
-
-    if not sys.stderr.isatty():
-        yield None
-        return
-    try:
-        yield show
-    finally:
-        sys.stderr.write(_CLEAR)
-        sys.stderr.flush()
