@@ -43,6 +43,9 @@ def test_a_session_start_without_a_source_is_a_start_up() -> None:
         ("PreToolUse=1", "no tool is named"),
         ("PreToolUse:=1", "no tool is named"),
         ("Stop:Bash=1", "Stop has no tool"),
+        ("PreToolUse:Ba sh=1", "'Ba sh' is no tool's name"),
+        ("PreToolUse:Ba|sh=1", "no tool's name"),
+        (f"PreToolUse:{'a' * 201}=1", "no tool's name"),
         ("SessionStart:Bash=1", "not by 'Bash'"),
     ],
 )
@@ -51,7 +54,7 @@ def test_a_malformed_rate_is_a_usage_error_that_names_the_word(text: str, why: s
         given_rates(["Stop=1", text])
     assert refused.value.exit_code == ExitCode.USAGE
     assert why in refused.value.message
-    assert text in refused.value.message
+    assert repr(text) in refused.value.message
 
 
 def test_the_same_event_twice_is_refused() -> None:
@@ -156,6 +159,11 @@ def test_our_own_probes_and_other_clients_and_the_future_do_not_count(places: Pl
 def test_a_session_start_without_a_source_is_taken_for_a_start_up(places: Places) -> None:
     _record(places, {"ago": 100, "event": "SessionStart", "tool": ""}, {"ago": 50})
     assert "SessionStart:startup" in _rates(places)
+
+
+def test_what_no_client_calls_a_tool_or_an_event_has_no_rate(places: Places) -> None:
+    _record(places, {"ago": 100, "tool": "a\nb"}, {"ago": 90, "event": "Sneeze"}, {"ago": 50})
+    assert list(_rates(places)) == ["PreToolUse:Bash"]
 
 
 def test_without_telemetry_the_error_says_how_to_go_on(places: Places) -> None:

@@ -9,6 +9,7 @@ Stop = 0.01
 
 import difflib
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -23,6 +24,8 @@ EXAMPLE = "PreToolUse:Bash=0.3"
 MOST_PER_SECOND = 1000.0
 """One session cannot make more events than this: a slipped decimal point, or a rate of the whole fleet."""
 MOST_SESSIONS = 1_000_000
+_TOOL = re.compile(r"[\w.:/-]{1,200}", re.ASCII)
+"""What tools are called, those of MCP servers too; a table would not survive other characters."""
 
 
 class Rate(NamedTuple):
@@ -131,6 +134,8 @@ def parse_moment(word: str, named: str) -> tuple[str, str]:
         raise _refused(f"{named}: {event!r} is no event" + (f"; {near[0]} is" if near else ""))
     if event in TOOL_EVENTS and not subject:
         raise _refused(f"{named}: {event} is a tool's event, and no tool is named: {event}:Bash")
+    if event in TOOL_EVENTS and not is_tool(subject):
+        raise _refused(f"{named}: {subject!r} is no tool's name")
     if event == "SessionStart":
         subject = subject or SOURCES[0]
         if subject not in SOURCES:
@@ -138,6 +143,11 @@ def parse_moment(word: str, named: str) -> tuple[str, str]:
     elif colon and event not in TOOL_EVENTS:
         raise _refused(f"{named}: {event} has no tool")
     return event, subject
+
+
+def is_tool(name: str) -> bool:
+    """Whether a tool can be called that."""
+    return _TOOL.fullmatch(name) is not None
 
 
 def _rate(word: str, value: float, named: str) -> Rate:

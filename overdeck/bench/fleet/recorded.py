@@ -6,8 +6,8 @@ ran for long, and an hour at lunch must not make hooks look cheap. Our own probe
 
 from datetime import UTC, datetime, timedelta
 
-from overdeck.bench.fleet.rates import EXAMPLE, Rate, Rates, Record
-from overdeck.dispatch.clients import SOURCES, TOOL_EVENTS
+from overdeck.bench.fleet.rates import EXAMPLE, Rate, Rates, Record, is_tool
+from overdeck.dispatch.clients import CLAUDE_EVENTS, SOURCES, TOOL_EVENTS
 from overdeck.errors import OverdeckError, not_found
 from overdeck.paths import Places
 from overdeck.telemetry.store import reader
@@ -57,7 +57,7 @@ def recorded_rates(places: Places, *, since: timedelta, now: datetime | None = N
         tuple(
             Rate(event, _subject(event, tool), count / worked_s)
             for event, tool, count in counts
-            if event not in TOOL_EVENTS or tool
+            if event in CLAUDE_EVENTS and (event not in TOOL_EVENTS or is_tool(tool))
         ),
         f"recorded in {places.calls_log.name}",
         Record(since, sessions, timedelta(seconds=worked_s), calls),
