@@ -1,8 +1,5 @@
 """``hookbench starts -- CMD…``: how many processes does one call start, and which?"""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -12,10 +9,9 @@ import typer
 from overdeck.cli.bench.arms import EventOption, PayloadOption, SizeOption, ToolOption, stdin_bytes
 from overdeck.cli.bench.environ import environ_of
 from overdeck.cli.bench.interrupt import sigterm_unwinds
+from overdeck.cli.bench.progress import counting
 from overdeck.cli.output import JsonOption, verb
 from overdeck.errors import usage
-
-_CLEAR = "\r\x1b[2K"
 
 
 def starts(
@@ -48,19 +44,14 @@ def starts(
     from overdeck.bench.arm import command_arm, parse_arm
     from overdeck.bench.starts import StartCounter
 
-    with (
-        verb("starts", as_json) as out,
-        sigterm_unwinds(),
-        TemporaryDirectory(prefix="hookbench-") as room,
-        _progress(runs) as on_run,
-    ):
+    with verb("starts", as_json) as out, sigterm_unwinds(), TemporaryDirectory(prefix="hookbench-") as room:
         text = _arm_text(command or [], settings)
         content = stdin_bytes(payload, payload_size, event, tool, out.note)
         if isinstance(text, str):
             arm = parse_arm("A", text, payload=content, event=event, subject=tool, room=Path(room))
         else:
             arm = command_arm("A", text)
-        with StartCounter() as counter:
+        with counting("runs counted", runs) as on_run, StartCounter() as counter:
             counted = counter.count(
                 arm,
                 payload=content,
@@ -90,21 +81,3 @@ def _arm_text(command: list[str], settings: Path | None) -> str | list[str]:
     if settings:
         return f"settings:{settings}"
     return command if len(command) > 1 else command[0]
-
-
-@contextmanager
-def _progress(runs: int) -> Iterator[Callable[[int], None] | None]:
-    """A line on the terminal that counts the runs; None where there is no terminal."""
-
-    def show(done: int) -> None:
-        sys.stderr.write(f"{_CLEAR}{done}/{runs} runs counted")
-        sys.stderr.flush()
-
-    if not sys.stderr.isatty():
-        yield None
-        return
-    try:
-        yield show
-    finally:
-        sys.stderr.write(_CLEAR)
-        sys.stderr.flush()
