@@ -9,6 +9,7 @@ The control's rejections are treated alike: six scenarios at .001 each would mak
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from overdeck.bench.blocks import Block
@@ -122,7 +123,11 @@ def _batch(
                     seen[metric] = look(log_ratios(blocks, metric), tolerance.share(metric))
             if len(blocks) == last or over([seen[metric].answer for metric in metrics]):
                 return seen, blocks
-    raise InvalidMeasurement(
+    raise _ended(blocks)
+
+
+def _ended(blocks: Sequence[Block]) -> InvalidMeasurement:
+    return InvalidMeasurement(
         f"the measurement ended after {len(blocks)} blocks, before a verdict was possible",
         code="nothing-measured",
         hint="run the gate again",
@@ -161,12 +166,10 @@ def judge_control(source: Source, seeds: random.Random) -> ControlRow:
     ratios: dict[Metric, Ratio] = {}
     while rejected and len(used) < 2:
         used.append(seeds.getrandbits(32))
-        blocks: list[Block] = []
         with source(used[-1]) as running:
-            for block in running:
-                blocks.append(block)
-                if len(blocks) == CONTROL_PAIRS:
-                    break
+            blocks = list(islice(running, CONTROL_PAIRS))
+        if len(blocks) < CONTROL_PAIRS:
+            raise _ended(blocks)
         check_clock(blocks)
         ratios = {metric: ratio(log_ratios(blocks, metric)) for metric in METRICS}
         rejected &= {metric for metric in METRICS if ratios[metric].p < CONTROL_ALPHA}
