@@ -101,7 +101,7 @@ def run_gate(
                 rows.append(measuring.row(scenario))
     except OSError as error:
         raise InvalidMeasurement(
-            f"the gate could not write what it measures: {error.filename}: {error.strerror}",
+            f"the gate could not write what it measures: {error}",
             code="no-room",
             hint="df -h; TMPDIR says where the checkouts are built",
         ) from None
