@@ -105,7 +105,7 @@ def arm_rows(comparison: Comparison) -> list[list[str]]:
             side.name,
             f"{side.cpu_ms:.2f} ms",
             f"{side.wall_ms:.2f} ms",
-            _starts(side.starts),
+            starts_cell(side.starts),
             _size(side.rss_kb, comparison.floor_kb),
             _exits(side.buckets),
             side.shown if side.commands == 1 else f"{side.shown} ({side.commands} commands)",
@@ -187,7 +187,7 @@ def _starts_data(starts: Starts) -> dict[str, Any]:
     }
 
 
-def _starts(starts: Starts | None) -> str:
+def starts_cell(starts: Starts | None) -> str:
     """Programs where they are known, else the upper bound of processes."""
     if starts is None:
         return "-"

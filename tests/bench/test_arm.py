@@ -231,3 +231,10 @@ def test_a_file_whose_name_holds_a_hash_is_a_file(tmp_path):
     file = settings(tmp_path, [{"hooks": [shell("true")]}]).rename(tmp_path / "a#1.json")
     arm = parse_arm("A", str(file), payload=b"{}", event="PreToolUse", subject="Bash")
     assert arm.commands == (("/bin/sh", "-c", "true"),)
+
+
+def test_a_session_start_has_a_file_for_what_it_exports(tmp_path):
+    file = settings(tmp_path, [{"hooks": [shell('echo export A=b >>"$CLAUDE_ENV_FILE"')]}], "SessionStart")
+    arm = parse_arm("A", str(file), payload=b"{}", event="SessionStart", subject="startup", room=tmp_path / "room")
+    assert run_once(arm, payload=b"{}").exits == (0,)
+    assert (tmp_path / "room" / "A" / "home" / "session.env").read_text() == "export A=b\n"

@@ -147,3 +147,25 @@ def test_ab_compares_one_handler_of_a_settings_file(hookbench, payload, tmp_path
     listed = hookbench("ab", "s.json#", "true", "--payload", payload, "--json")
     document = listed.check_refused(3, "ambiguous-handler", "2 handlers")
     assert [one["command"] for one in document["data"]["candidates"]] == ["cat >/dev/null", "false"]
+
+
+def test_the_starts_of_the_installed_dispatcher_can_be_counted(installed, hookbench, payload):
+    said = hookbench("starts", "--payload", payload, "--json", "--", "dispatcher")
+    assert said.code == 0, said.err
+    assert said.data["process_starts"]["low"] >= 1
+    assert not (installed.state / "hook-calls.jsonl").exists()
+
+
+def test_the_starts_of_an_event_count_its_async_handlers_and_those_that_are_killed(hookbench, tmp_path):
+    hooks = [
+        {"type": "command", "command": "/bin/sleep", "args": ["300"], "timeout": 0.3},
+        {"type": "command", "command": "/bin/sleep", "args": ["0.5"], "async": True},
+        {"type": "command", "command": "/bin/cat", "args": []},
+    ]
+    (tmp_path / "s.json").write_text(json.dumps({"hooks": {"PostToolUse": [{"hooks": hooks}]}}))
+    said = hookbench(
+        "starts", "--settings", "s.json", "--event", "PostToolUse", "--tool", "Write", "--json", "--runs", 2
+    )
+    assert said.code == 0, said.err
+    assert said.data["process_starts"] == {"low": 3, "high": 3}
+    assert "bytes made for PostToolUse Write" in said.err

@@ -11,6 +11,7 @@ COLUMNS = (
     "CPU ratio (95 % CI)",
     "wall median",
     "wall ratio (95 % CI)",
+    "starts",
     "RSS",
     "exit",
 )
@@ -31,7 +32,7 @@ class Summary:
     appends = True
 
     def render(self, measured: Measured) -> bytes:
-        warnings = [f"> {_inline(warning)}" for warning in measured.warnings]
+        warnings = [f"> - {_inline(warning)}" for warning in measured.warnings]
         lines = [
             "### hookbench ab",
             "",
@@ -49,8 +50,7 @@ def _body(measured: Measured) -> list[str]:
         *(f"| {' | '.join(_cells(measured, arm))} |" for arm in measured.arms),
     ]
     return [
-        *(f"**{_inline(sentence)}**" for sentence in measured.sentences),
-        "",
+        *(line for sentence in measured.sentences for line in (f"**{_inline(sentence)}**", "")),
         *rows,
         "",
         f"{measured.pairs} blocks in random order, seed {measured.seed}; paired ratios over {measured.arms[0].name}.",
@@ -70,6 +70,7 @@ def _cells(measured: Measured, arm: ArmRuns) -> list[str]:
         _ratio(measured, arm, "cpu"),
         f"{arm.median_ms('wall'):.2f} ms",
         _ratio(measured, arm, "wall"),
+        arm.starts,
         size,
         arm.exits,
     ]

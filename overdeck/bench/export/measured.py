@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 from overdeck.bench.costs import cost
 from overdeck.bench.outcome import Comparison, Metric
-from overdeck.bench.report import sentences
+from overdeck.bench.report import sentences, starts_cell
 from overdeck.bench.statistics import Ratio
 from overdeck.spawn.launch import Run
 
@@ -19,6 +19,8 @@ class ArmRuns(NamedTuple):
     name: str
     shown: str
     runs: tuple[Run, ...]
+    starts: str = "–"
+    """Its program starts, as the table of the outcome says them."""
 
     def times_ms(self, metric: Metric) -> list[float]:
         """Each run's CPU or wall time in ms."""
@@ -69,7 +71,12 @@ def measured(comparison: Comparison) -> Measured:
     """What an outcome's exports are made from."""
     return Measured(
         arms=tuple(
-            ArmRuns(side.name, side.shown, tuple(block.runs[which] for block in comparison.blocks))
+            ArmRuns(
+                side.name,
+                side.shown,
+                tuple(block.runs[which] for block in comparison.blocks),
+                starts_cell(side.starts),
+            )
             for which, side in enumerate(comparison.sides)
         ),
         ratios={contrast.arm: contrast.ratios for contrast in comparison.contrasts},
