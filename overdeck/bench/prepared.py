@@ -62,7 +62,7 @@ class Prepared:
     def stack_bytes(self) -> int:
         """What the longest of the commands finds at the top of its stack: arguments and environment."""
         environ = sum(_bytes(key) + _bytes(value) for key, value in self._environ.items())
-        return environ + max(sum(map(_bytes, argv)) for _, argv in self._commands)
+        return environ + max(sum(map(_bytes, command.argv)) for command in self._commands)
 
 
 def _bytes(word: str) -> int:

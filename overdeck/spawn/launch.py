@@ -18,6 +18,17 @@ _GRACE_S = 15.0
 _PIECE = 1 << 16
 
 
+class Command(NamedTuple):
+    """One command of a run: an executable's path, its argv, and how a client waits for it."""
+
+    executable: str
+    argv: Sequence[str]
+    timeout_s: float | None = None
+    """After which it gets SIGTERM, and SIGKILL 1.5 s later, with its tree; None: the run's own timeout alone."""
+    background: bool = False
+    """Started with the others and not waited for; it may run on for 5 s off the clock."""
+
+
 class Run(NamedTuple):
     """What one run of an arm cost, summed over its commands and their waited-for or orphaned descendants."""
 
@@ -43,6 +54,10 @@ class Run(NamedTuple):
     timed_out: bool
     failed: str
     """Why a command could not be started at all; empty when all were."""
+    expired: tuple[int, ...] = ()
+    """Indices of the commands that were killed at their own timeout: what they printed does not count."""
+    cut: tuple[int, ...] = ()
+    """Indices of the background commands that still ran 5 s after the run: killed, their exit is None."""
 
     @property
     def cpu_us(self) -> int:
@@ -66,16 +81,20 @@ class Spawner:
 
     def run(
         self,
-        commands: Sequence[tuple[str, Sequence[str]]],
+        commands: Sequence[Command],
         *,
         environ: Mapping[str, str],
         cwd: Path,
         payload: Path,
         timeout_s: float,
     ) -> Run:
-        """Start all ``commands`` (an executable path and its argv each) in parallel, wait as a client would."""
+        """Start all ``commands`` in parallel and wait as a client would; ``timeout_s`` bounds the whole run."""
         request = {
-            "commands": [[executable, *argv] for executable, argv in commands],
+            "commands": [[command.executable, *command.argv] for command in commands],
+            "limits_ns": [
+                None if command.timeout_s is None else round(command.timeout_s * 1e9) for command in commands
+            ],
+            "background": [command.background for command in commands],
             "environ": dict(environ),
             "cwd": str(cwd),
             "payload": str(payload),
@@ -89,7 +108,8 @@ class Spawner:
         return self._understand(self._answer(timeout_s + _GRACE_S))
 
     def _understand(self, answer: Any) -> Run:
-        return Run(**{**answer, "exits": tuple(answer["exits"])})
+        lists = {key: tuple(value) for key, value in answer.items() if isinstance(value, list)}
+        return Run(**answer | lists)
 
     def _answer(self, deadline_s: float) -> Any:
         assert self._process.stdout is not None

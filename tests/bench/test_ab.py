@@ -10,7 +10,7 @@ from waiting import until
 
 from overdeck.process import argv_of
 
-QUICK = ("--pairs", 8)
+QUICK = ("--pairs", 8, "--no-starts")
 
 
 def test_identical_arms_get_no_verdict(hookbench, payload):
@@ -62,9 +62,12 @@ def test_json_is_the_envelope_alone_on_stdout(hookbench, payload):
 
 def test_people_get_a_table_with_both_metrics_and_the_rss_floor(hookbench, payload):
     said = hookbench("ab", "cat", "cat", "--payload", payload, *QUICK)
-    assert said.out.count("\ncpu ") == 1 and said.out.count("\nwall ") == 1
+    assert [said.out.count(f"\n{row} ") for row in ("cpu", "wall", "mean cpu", "p90 wall")] == [1, 1, 1, 1]
     assert "second slot" in said.out
-    assert "exit 0" in said.out
+    a, b = (line.split() for line in said.out.splitlines() if line.startswith(("A ", "B ")) and " ms " in line)
+    assert (a[-1], b[-1]) == ("cat", "cat")
+    assert (a[-2], b[-2]) == ("0", "0"), "the exit codes"
+    assert "≤ 1" in said.out, "a cat is not seen above the floor of its spawner"
     assert "\x1b" not in said.out + said.err
 
 
@@ -140,7 +143,8 @@ def test_both_arms_of_a_block_get_the_same_hash_seed_and_padding_and_blocks_diff
 def test_the_raw_record_has_the_plan_and_every_run_warm_ups_included(hookbench, payload, tmp_path):
     raw = tmp_path / "raw.jsonl"
     said = hookbench("ab", "cat", "cat", "--payload", payload, *QUICK, "--raw", raw, "--seed", 5, "--json")
-    plan, *runs = map(json.loads, raw.read_text().splitlines())
+    plan, *runs, end = map(json.loads, raw.read_text().splitlines())
+    assert end == {"kind": "end"}
     assert (plan["kind"], plan["seed"], said.data["seed"]) == ("plan", 5, 5)
     assert [run["block"] for run in runs[::2]] == list(range(-3, 8))
     assert {run["arm"] for run in runs} == {"A", "B"}
@@ -163,8 +167,12 @@ def test_the_same_seed_gives_the_same_order_and_it_is_no_fixed_one(hookbench, pa
     orders = []
     for name in ("one", "two"):
         raw = tmp_path / name
-        hookbench("ab", "true", "true", "--payload", payload, "--pairs", 20, "--raw", raw, "--seed", 11)
-        orders.append([json.loads(line)["arm"] for line in raw.read_text().splitlines()[1:]])
+        hookbench(
+            "ab", "true", "true", "--payload", payload, "--pairs", 20, "--raw", raw, "--seed", 11, "--no-starts"
+        )
+        orders.append(
+            [row["arm"] for row in map(json.loads, raw.read_text().splitlines()) if row["kind"] == "run"]
+        )
     assert orders[0] == orders[1]
     assert set(orders[0][::2]) == {"A", "B"}
 

@@ -1,0 +1,43 @@
+"""The line on a terminal that follows a measurement."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from overdeck.bench.blocks import Block
+    from overdeck.bench.outcome import Metric
+
+_CLEAR = "\r\x1b[2K"
+
+
+@contextmanager
+def progress(
+    names: Sequence[str], pairs: int, metric: "Metric", *, until_decided: bool
+) -> Iterator[Callable[[Sequence["Block"]], None] | None]:
+    """Follows the running ratio of each arm of ``names`` to the first; None where there is no terminal."""
+    from overdeck.bench.costs import log_ratios
+    from overdeck.bench.judge import FEWEST_PAIRS, estimated
+    from overdeck.bench.report import interval, times
+
+    def show(blocks: Sequence["Block"]) -> None:
+        done = len(blocks)
+        if done % max(1, done // 50):
+            return  # the interval costs n² log n: not at every block of many
+        text = f"{done}/{pairs} pairs"
+        if done >= FEWEST_PAIRS:
+            for arm, name in enumerate(names[1:], 1):
+                estimate = estimated(log_ratios(blocks, metric, arm), until_decided=until_decided)
+                text += f", {name} takes {times(estimate.value)}x {names[0]}'s {metric} ({interval(estimate)})"
+        sys.stderr.write(_CLEAR + text)
+        sys.stderr.flush()
+
+    if not sys.stderr.isatty():
+        yield None
+        return
+    try:
+        yield show
+    finally:
+        sys.stderr.write(_CLEAR)
+        sys.stderr.flush()

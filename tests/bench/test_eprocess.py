@@ -1,0 +1,102 @@
+"""Evidence that may be looked at after every block: seeded simulations under bad loads, and what can be computed."""
+
+import math
+import random
+
+import pytest
+from loads import LOADS, pairs
+
+from overdeck.bench.eprocess import CLIP, EProcess, anytime_interval, evidence, fewest, log_e, scale
+from overdeck.bench.statistics import signed_rank_p
+
+ALPHA = 0.01
+TRIALS = 600
+
+
+def stops(load: str, trials: int, *, increase: float = 0.0, cap: int = 80) -> list[EProcess]:
+    """The bets at the end of ``trials`` measurements of up to ``cap`` blocks."""
+    rng = random.Random(f"until decided {load} {increase}")
+    return [evidence(pairs(rng, load, cap, increase=increase), ALPHA) for _ in range(trials)]
+
+
+@pytest.mark.parametrize("load", LOADS)
+def test_identical_arms_are_decided_at_most_as_often_as_alpha_however_often_one_looks(load):
+    false = sum(bets.decision is not None for bets in stops(load, TRIALS))
+    assert false / TRIALS <= ALPHA
+
+
+def test_looking_at_the_signed_rank_test_after_every_block_would_break_that_promise():
+    rng = random.Random("peeking")
+    false = 0
+    for _ in range(150):
+        differences = pairs(rng, "idle", 50)
+        false += any(signed_rank_p(differences[:n]) < ALPHA for n in range(8, 51))
+    assert false / 150 > 3 * ALPHA
+
+
+@pytest.mark.parametrize(("load", "most"), [("idle", 20), ("bursts", 60), ("drift", 20), ("slow second slot", 30)])
+def test_five_percent_are_found_in_few_blocks(load, most):
+    found = stops(load, 60, increase=0.05, cap=200)
+    decided = [bets.decision for bets in found if bets.decision]
+    assert all(decision.direction == "slower" for decision in decided)
+    assert len(decided) >= 55
+    assert sum(decision.pairs for decision in decided) / len(decided) <= most
+
+
+@pytest.mark.parametrize("load", ["idle", "bursts", "spikes"])
+def test_the_interval_where_one_stopped_holds_the_true_ratio(load):
+    rng = random.Random(f"anytime {load}")
+    covered = 0
+    for _ in range(60):
+        differences = pairs(rng, load, 80, increase=0.05)
+        decision = evidence(differences, ALPHA).decision
+        low, high = anytime_interval(differences[: decision.pairs if decision else None])
+        covered += low <= math.log(1.05) <= high
+    assert covered >= 57
+
+
+def test_the_evidence_is_that_of_the_formula():
+    total, square, rho = 7.5, 11.0, 2.5
+    normal = math.erfc(-total / math.sqrt(square + rho) / math.sqrt(2)) / 2
+    by_hand = 2 * math.sqrt(rho / (square + rho)) * math.exp(total**2 / (2 * (square + rho))) * normal
+    assert math.exp(log_e(total, square)) == pytest.approx(by_hand)
+    assert log_e(-400.0, 100.0) < 0, "far on the other side, where the tail of the bell is no longer a float"
+
+
+def test_the_scale_knows_only_the_past_and_is_three_percent_at_first():
+    assert [scale([]), scale([1.0] * 4)] == [0.03, 0.03]
+    assert scale([0.0, 0.1, 0.2, 0.3, 0.4]) == pytest.approx(1.4826 * 0.1)
+    before = EProcess(ALPHA)
+    for difference in (0.01, -0.02, 0.03):
+        before.add(difference)
+    again = evidence([0.01, -0.02, 0.03, 5.0][:3], ALPHA)
+    assert before.p == again.p
+
+
+def test_a_single_wild_block_decides_nothing():
+    assert evidence([50.0], ALPHA).decision is None
+    assert log_e(CLIP, CLIP**2) == pytest.approx(log_e(*_after_one(50.0)))
+
+
+def _after_one(difference: float) -> tuple[float, float]:
+    bet = min(CLIP, difference / scale([]))
+    return bet, bet * bet
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.005])
+def test_fewer_blocks_than_the_fewest_cannot_decide_and_so_many_can(alpha):
+    n = fewest(alpha)
+    assert evidence([9.0] * (n - 1), alpha).decision is None
+    decision = evidence([9.0] * n, alpha).decision
+    assert decision is not None and decision.pairs == n
+
+
+def test_faster_is_slower_with_the_signs_turned():
+    rng = random.Random("mirror")
+    differences = pairs(rng, "idle", 40, increase=0.05)
+    slower, faster = evidence(differences, ALPHA), evidence([-d for d in differences], ALPHA)
+    assert slower.decision is not None and faster.decision is not None
+    assert (slower.decision.direction, faster.decision.direction) == ("slower", "faster")
+    assert slower.decision.pairs == faster.decision.pairs
+    low, high = anytime_interval(differences)
+    assert anytime_interval([-d for d in differences]) == pytest.approx((-high, -low))
