@@ -49,8 +49,8 @@ from overdeck.tomlfile import read_toml
 
 _TOP = {"base", "build", "tolerance", "hook", "scenario"}
 _SCENARIO = {
-    "name", "argv", "settings", "handler", "event", "tool", "payload", "payload_size", "prepare", "env", "hook", "tolerance",
-    "timeout_s", "allow_diff",
+    "name", "argv", "settings", "handler", "event", "tool", "payload", "payload_size", "prepare", "env", "hook",
+    "tolerance", "timeout_s", "allow_diff",
 }  # fmt: skip
 
 

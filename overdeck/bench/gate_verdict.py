@@ -9,6 +9,7 @@ The control's rejections are treated alike: six scenarios at .001 each would mak
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from overdeck.bench.blocks import Block
@@ -55,7 +56,8 @@ class StartsRow(NamedTuple):
 
     @property
     def exact(self) -> bool:
-        return self.base.exact and self.head.exact
+        """Whether both counts are exact, and of calls that ended as they do when nobody watches."""
+        return _decides(self.base) and _decides(self.head)
 
 
 class ControlRow(NamedTuple):
@@ -122,7 +124,11 @@ def _batch(
                     seen[metric] = look(log_ratios(blocks, metric), tolerance.share(metric))
             if len(blocks) == last or over([seen[metric].answer for metric in metrics]):
                 return seen, blocks
-    raise InvalidMeasurement(
+    raise _ended(blocks)
+
+
+def _ended(blocks: Sequence[Block]) -> InvalidMeasurement:
+    return InvalidMeasurement(
         f"the measurement ended after {len(blocks)} blocks, before a verdict was possible",
         code="nothing-measured",
         hint="run the gate again",
@@ -161,12 +167,10 @@ def judge_control(source: Source, seeds: random.Random) -> ControlRow:
     ratios: dict[Metric, Ratio] = {}
     while rejected and len(used) < 2:
         used.append(seeds.getrandbits(32))
-        blocks: list[Block] = []
         with source(used[-1]) as running:
-            for block in running:
-                blocks.append(block)
-                if len(blocks) == CONTROL_PAIRS:
-                    break
+            blocks = list(islice(running, CONTROL_PAIRS))
+        if len(blocks) < CONTROL_PAIRS:
+            raise _ended(blocks)
         check_clock(blocks)
         ratios = {metric: ratio(log_ratios(blocks, metric)) for metric in METRICS}
         rejected &= {metric for metric in METRICS if ratios[metric].p < CONTROL_ALPHA}
@@ -188,7 +192,8 @@ def judge_starts(
     """Exact counts: one program start more than ``allowed`` fails, once ``again`` has counted it a second time.
 
     Counts that differ between runs are compared by their ranges: fails where head's fewest are over base's most,
-    passes where head's most are not. A count that is not exact decides nothing. Raises InvalidMeasurement where a
+    passes where head's most are not. A count that is not exact, or of a call that being watched made end otherwise,
+    decides nothing. Raises InvalidMeasurement where a
     side started nothing.
     """
     batches = 1
@@ -211,8 +216,12 @@ def _starts_answer(base: Starts, head: Starts, allowed: int) -> Verdict:
                     hint="hookbench starts shows what a command starts; see what the scenario's argv does",
                 )
     before, after = base.program_starts, head.program_starts
-    if not (base.exact and head.exact) or before is None or after is None:
+    if not (_decides(base) and _decides(head)) or before is None or after is None:
         return "inconclusive"
     if after.low > before.high + allowed:
         return "fail"
     return "pass" if after.high <= before.high + allowed else "inconclusive"
+
+
+def _decides(starts: Starts) -> bool:
+    return starts.exact and starts.undisturbed

@@ -40,7 +40,7 @@ def ab(
         int | None,
         typer.Option(
             "--pairs",
-            help="Blocks of one run of each arm in random order [default: 40; with --until-decided 400].",
+            help="Blocks of one run of each arm in random order. Default: 40, with --until-decided 400.",
         ),
     ] = None,
     until_decided: Annotated[
@@ -93,7 +93,7 @@ def ab(
         typer.Option(
             "--raw",
             metavar="FILE.jsonl",
-            help="One JSON line a run, written as runs happen, for hookbench report [default: one in the cache].",
+            help="One JSON line a run, written as runs happen, for hookbench report. Default: one in the cache.",
         ),
     ] = None,
     export_json: ExportJsonOption = None,
