@@ -83,7 +83,8 @@ def event_arm(
     ``only`` narrows it to one of them (see ``pick``). Each command has its own timeout, and is not waited for
     where the file says ``async``. ``CLAUDE_PROJECT_DIR`` and the working directory are the folder of the file, or
     the folder above when that is ``.claude``; ``env`` of the file is in the environment, secrets apart. ``home``
-    is a folder that becomes the HOME and gets a copy of the ``.claude/hooks`` beside the file.
+    is a folder that becomes the HOME and gets a copy of the ``.claude/hooks`` beside the file; a SessionStart has its
+    ``CLAUDE_ENV_FILE`` there.
 
     Raises InvalidMeasurement where nothing would run, because nothing matches or because the client drops the
     file (an arm that runs no hook has once passed for a fast one); OverdeckError, exit 3, where ``only`` names
@@ -110,15 +111,18 @@ def event_arm(
     if only is not None:
         handlers, skipped = [pick(handlers, only, shown)], 0
         shown = f"{shown}: {handlers[0].shown}"
+    environ = {**CLIENT_ENV, **settings_env([read]), **read.variables}
     if home is not None:
         home.mkdir(parents=True, exist_ok=True)
         copy_hooks(settings.absolute().parent / "hooks", home / ".claude" / "hooks")
+        if event == "SessionStart":
+            environ["CLAUDE_ENV_FILE"] = str(home / "session.env")
     return Arm(
         name,
         shown,
         tuple(tuple(handler.argv(read.variables)) for handler in handlers),
         read.project_dir,
-        {**CLIENT_ENV, **settings_env([read]), **read.variables},
+        environ,
         home=home,
         skipped=skipped,
         waits=tuple(wait_for(handler) for handler in handlers),

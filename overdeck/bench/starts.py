@@ -11,6 +11,7 @@ from typing import NamedTuple, Self
 from overdeck.bench.arm import Arm
 from overdeck.bench.comparable import check_run, exit_codes
 from overdeck.bench.counting import BACKENDS, Backend, BackendName, Counted, Counting
+from overdeck.bench.endings import hand_of_the_client
 from overdeck.bench.limits import check_timeout
 from overdeck.bench.prepared import Prepared
 from overdeck.bench.start_hints import hints
@@ -52,6 +53,8 @@ class Starts:
     warnings: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     """What could be saved, and how, as far as the first run's programs tell."""
+    undisturbed: bool = True
+    """Whether every counted run ended as an unwatched one does; else the counts are of something else."""
 
 
 class StartCounter:
@@ -149,6 +152,7 @@ class StartCounter:
                 *_doubts(arm, unwatched, counted),
             ),
             hints=tuple(hints(first)) if first else (),
+            undisturbed=all(exit_codes(one.run) == exit_codes(unwatched) for one in counted),
         )
 
 
@@ -213,6 +217,7 @@ def _doubts(arm: Arm, unwatched: Run, counted: Sequence[Counted]) -> list[str]:
         )
     if arm.skipped:
         doubts.append(f"arm {arm.name} has {arm.skipped} matching handlers that are no command: not counted")
+    doubts += hand_of_the_client(arm, runs)
     return doubts
 
 

@@ -219,20 +219,25 @@ def _program(pid: int) -> dict[str, Any]:
     """What ``pid`` has just become: the name it was started by, the file that runs, the script that this file reads."""
     executable, name, words = "", "", []
     with contextlib.suppress(OSError), open(f"/proc/{pid}/comm", "rb") as comm:  # noqa: PTH123
-        name = os.fsdecode(comm.read().rstrip(b"\n"))
+        name = _text(comm.read().removesuffix(b"\n"))
     with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as line:  # noqa: PTH123
-        words = [os.fsdecode(word) for word in line.read(1 << 16).split(b"\0")]
+        words = [_text(word) for word in line.read(1 << 16).split(b"\0", 3)[:3]]
     with contextlib.suppress(OSError):
-        executable = os.readlink(f"/proc/{pid}/exe")  # noqa: PTH115
+        executable = _text(os.readlink(f"/proc/{pid}/exe".encode()))  # noqa: PTH115
     script = ""
     # comm is the first 15 bytes of the file that was executed: for a script its own, not its interpreter's.
-    for place, word in enumerate((*words[:3], executable)):
-        base = os.path.basename(word)  # noqa: PTH119
+    for place, word in enumerate((*words, executable)):
+        base = word.rpartition("/")[2]
         if name and base.startswith(name):
             name = base
-            script = word if place in (1, 2) else ""
+            script = word if place in (1, 2) and place < len(words) else ""
             break
     return {"name": name, "executable": executable, "script": script}
+
+
+def _text(name: bytes) -> str:
+    """A name that anyone could have chosen, fit for a terminal and for JSON."""
+    return "".join(letter if letter.isprintable() else "?" for letter in name.decode("utf-8", "replace"))
 
 
 def _gains_rights(pid: int) -> bool:

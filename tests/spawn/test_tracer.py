@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from waiting import ended, until
 
-from overdeck.spawn.launch import Run
+from overdeck.spawn.launch import Command, Run
 from overdeck.spawn.tracer import Trace, Tracer
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has ptrace events")
@@ -25,7 +25,7 @@ def payload(tmp_path: Path) -> Path:
 def traced(payload: Path, *argvs: list[str], timeout_s: float = 30.0) -> tuple[Run, Trace]:
     with Tracer() as tracer:
         run = tracer.run(
-            [(argv[0], argv) for argv in argvs],
+            [Command(argv[0], argv) for argv in argvs],
             environ={"PATH": "/usr/bin:/bin"},
             cwd=payload.parent,
             payload=payload,
@@ -85,11 +85,12 @@ def measuring(payload, tmp_path):
             sys.executable,
             "-c",
             "import pathlib\n"
+            "from overdeck.spawn.launch import Command\n"
             "from overdeck.spawn.tracer import Tracer\n"
             f"file = pathlib.Path({str(payload)!r})\n"
             "tracer = Tracer()\n"
             f"pathlib.Path({str(tmp_path)!r}, 'tracer').write_text(str(tracer._process.pid))\n"
-            f"tracer.run([({argv[0]!r}, {argv!r})], environ={{'PATH': '/usr/bin:/bin'}}, cwd=file.parent,"
+            f"tracer.run([Command({argv[0]!r}, {argv!r})], environ={{'PATH': '/usr/bin:/bin'}}, cwd=file.parent,"
             " payload=file, timeout_s=100)",
         ],
         env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)},

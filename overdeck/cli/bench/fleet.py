@@ -48,7 +48,7 @@ def fleet(
     ] = None,
     rates: Annotated[
         Path | None,
-        typer.Option("--rates", metavar="FILE.toml", help="A table [rates] of the same, and sessions = 20."),
+        typer.Option("--rates", metavar="FILE.toml", help="The same as a table named rates, and sessions = 20."),
     ] = None,
     since: Annotated[str, typer.Option("--since", help="The window of recorded rates: 30m, 12h, 7d, 4w.")] = "7d",
     top: Annotated[int, typer.Option("--top", help="Measure this many kinds of event, the most frequent.")] = 12,

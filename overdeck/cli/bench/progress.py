@@ -1,5 +1,6 @@
 """The line on a terminal that follows a measurement."""
 
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -58,5 +59,6 @@ def _live(show: Callable[[T], None]) -> Iterator[Callable[[T], None] | None]:
 
 
 def _show(text: str) -> None:
-    sys.stderr.write(_CLEAR + text)
+    room = shutil.get_terminal_size().columns - 1  # a line that wraps cannot be cleared
+    sys.stderr.write(_CLEAR + (text if len(text) <= room else text[: room - 1] + "…"))
     sys.stderr.flush()

@@ -2,19 +2,16 @@
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from overdeck.cli.bench.arms import EventOption, PayloadOption, SizeOption, ToolOption, stdin_bytes
 from overdeck.cli.bench.environ import environ_of
 from overdeck.cli.bench.interrupt import sigterm_unwinds
 from overdeck.cli.bench.progress import counting
 from overdeck.cli.output import JsonOption, verb
 from overdeck.errors import usage
-from overdeck.paths import shipped
-
-if TYPE_CHECKING:
-    from overdeck.bench.arm import Arm
 
 
 def starts(
@@ -27,22 +24,10 @@ def starts(
         Path | None,
         typer.Option("--settings", help="Instead: every handler of this file that matches, started together."),
     ] = None,
-    event: Annotated[
-        str | None, typer.Option("--event", help="Event of --settings; else the payload's hook_event_name.")
-    ] = None,
-    tool: Annotated[
-        str | None, typer.Option("--tool", help="Tool of --settings; else the payload's tool_name.")
-    ] = None,
-    payload: Annotated[
-        Path | None,
-        typer.Option(
-            "--payload",
-            help="What every command finds on stdin. Default: a Bash call in which nothing acts.",
-            exists=True,
-            dir_okay=False,
-            readable=True,
-        ),
-    ] = None,
+    event: EventOption = None,
+    tool: ToolOption = None,
+    payload: PayloadOption = None,
+    payload_size: SizeOption = None,
     runs: Annotated[int, typer.Option("--runs", help="Counted runs, after one that warms the caches.")] = 5,
     env: Annotated[
         list[str] | None,
@@ -56,20 +41,17 @@ def starts(
     Example: hookbench starts --payload call.json -- python3 hook.py
     """
     from overdeck.bench import starts_report as report
+    from overdeck.bench.arm import command_arm, parse_arm
     from overdeck.bench.starts import StartCounter
 
-    with (
-        verb("starts", as_json) as out,
-        sigterm_unwinds(),
-        TemporaryDirectory(prefix="hookbench-") as room,
-        counting("runs counted", runs) as on_run,
-    ):
-        chosen = payload or shipped("bench", "scenarios", "payloads", "noop.bash.json")
-        content = chosen.read_bytes()
-        arm = _arm(command or [], settings, payload=content, event=event, tool=tool, room=Path(room))
-        if payload is None:
-            out.note(f"payload {chosen}: a Bash call in which nothing acts")
-        with StartCounter() as counter:
+    with verb("starts", as_json) as out, sigterm_unwinds(), TemporaryDirectory(prefix="hookbench-") as room:
+        text = _arm_text(command or [], settings)
+        content = stdin_bytes(payload, payload_size, event, tool, out.note)
+        if isinstance(text, str):
+            arm = parse_arm("A", text, payload=content, event=event, subject=tool, room=Path(room))
+        else:
+            arm = command_arm("A", text)
+        with counting("runs counted", runs) as on_run, StartCounter() as counter:
             counted = counter.count(
                 arm,
                 payload=content,
@@ -89,23 +71,13 @@ def starts(
         out.data = report.as_data(counted)
 
 
-def _arm(
-    command: list[str],
-    settings: Path | None,
-    *,
-    payload: bytes,
-    event: str | None,
-    tool: str | None,
-    room: Path,
-) -> "Arm":
-    from overdeck.bench.arm import SETTINGS_PREFIX, command_arm, parse_arm
-
+def _arm_text(command: list[str], settings: Path | None) -> str | list[str]:
+    """What names the arm: one word, of any form that ``ab`` takes, or an argv."""
     if bool(command) == bool(settings):
         raise usage(
             "starts counts either a command or a settings file",
             hint="hookbench starts -- python3 hook.py, or hookbench starts --settings FILE --event E --tool T",
         )
-    if len(command) > 1:
-        return command_arm("A", command)
-    text = f"{SETTINGS_PREFIX}{settings}" if settings else command[0]
-    return parse_arm("A", text, payload=payload, event=event, subject=tool, room=room)
+    if settings:
+        return f"settings:{settings}"
+    return command if len(command) > 1 else command[0]
