@@ -1,8 +1,9 @@
 """`gate`: has the head become dearer than the pinned base? Nothing that was not measured passes."""
 
 import random
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
@@ -13,6 +14,7 @@ from overdeck.bench.builds import Build, Sides, build_sides, commit_of, reposito
 from overdeck.bench.compare import Metric
 from overdeck.bench.gate_config import GateConfig, Scenario, scenario_names
 from overdeck.bench.gate_verdict import (
+    CONTROL_PAIRS,
     ControlRow,
     MetricRow,
     Source,
@@ -29,8 +31,13 @@ from overdeck.bench.sequential import LOOKS
 from overdeck.bench.starts import StartCounter, Starts
 from overdeck.errors import InvalidMeasurement, OverdeckError, usage
 
+_WHOLE_NAME = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+
 Builder = Callable[[Path, str, Sequence[str], Callable[[str], None]], AbstractContextManager[Sides]]
 """(repository, base commit, build argv, narrator) → base, its copy and head, built, for the length of a ``with``."""
+
+Follow = Callable[[Sequence[str], int], AbstractContextManager[Callable[[Sequence[Block]], None] | None]]
+"""(names of two arms, most pairs) → what is told the blocks so far, for the length of a batch; None = nobody."""
 
 
 @dataclass(frozen=True)
@@ -68,46 +75,57 @@ def run_gate(
     base: str | None = None,
     pairs_cap: int = LOOKS[-1],
     note: Callable[[str], None] = lambda _: None,
+    follow: Follow = lambda *_: nullcontext(),
     builder: Builder = build_sides,
 ) -> GateOutcome:
     """Build the base and the work tree around ``config.file``, measure every scenario on both, judge each.
 
-    ``base`` overrides the pinned commit; ``pairs_cap`` (16 … 80) bounds the blocks of a batch; ``note`` is
-    told what goes on. Raises InvalidMeasurement where there is no base, a side does not build, or the disk takes
-    no more; a scenario that cannot be compared is an ``invalid`` row.
+    ``base`` overrides the pinned commit; ``pairs_cap`` (16 … 80) bounds the blocks of a batch; ``note`` is told what
+    goes on, ``follow`` each block. Raises InvalidMeasurement where there is no base, a side does not build, or the
+    disk takes no more; a scenario that cannot be compared is an ``invalid`` row.
     """
     if pairs_cap < LOOKS[0]:
         raise usage(
             f"a cap of {pairs_cap} pairs allows no look at all", hint=f"--pairs-cap {LOOKS[0]} is the least"
         )
     root = repository(config.file.absolute().parent)
-    revision = base or config.base
-    if not revision:
-        raise InvalidMeasurement(
-            f"no base is pinned in {config.file}: there is nothing to compare this tree with",
-            code="no-base",
-            hint='set base = "<commit>" there (git rev-parse HEAD prints one), or pass --base REV',
-        )
-    commit = commit_of(revision, root)
+    commit = commit_of(base or _pinned(config), root)
     start = read_noise()
     warnings: list[str] = [busy] if (busy := busy_before(start)) else []
     try:
         with builder(root, commit, config.build, note) as sides, StartCounter() as counter:
             warnings += _dropped(config, root, sides.base)
-            measuring = _Measuring(sides, counter, random.Random(seed), pairs_cap, warnings)
+            measuring = _Measuring(sides, counter, random.Random(seed), pairs_cap, follow, warnings)
             rows = []
             for scenario in config.scenarios:
                 note(f"measuring {scenario.name}")
                 rows.append(measuring.row(scenario))
     except OSError as error:
         raise InvalidMeasurement(
-            f"the gate could not write what it measures: {error.filename}: {error.strerror}",
+            f"the gate could not write what it measures: {error}",
             code="no-room",
             hint="df -h; TMPDIR says where the checkouts are built",
         ) from None
     if taken := stolen(start, read_noise()):
         warnings.append(taken)
     return GateOutcome(worst([row.verdict for row in rows]), commit, seed, tuple(rows), tuple(warnings))
+
+
+def _pinned(config: GateConfig) -> str:
+    """The base of the gate file: a whole commit name. A branch or HEAD moves by itself, and then everything passes."""
+    if not config.base:
+        raise InvalidMeasurement(
+            f"no base is pinned in {config.file}: there is nothing to compare this tree with",
+            code="no-base",
+            hint='set base = "<commit>" there (git rev-parse HEAD prints one), or pass --base REV',
+        )
+    if not _WHOLE_NAME.fullmatch(config.base):
+        raise InvalidMeasurement(
+            f"base = {config.base!r} in {config.file} is no pinned commit: what it names can move with every commit",
+            code="not-pinned",
+            hint=f"write the whole name there: git rev-parse {config.base}; or pass --base {config.base}",
+        )
+    return config.base
 
 
 def _dropped(config: GateConfig, root: Path, base: Build) -> list[str]:
@@ -133,12 +151,19 @@ class _Measuring:
     """One gate's scenarios, one after another: the stages are numbered, so that no two share a HOME."""
 
     def __init__(
-        self, sides: Sides, counter: StartCounter, seeds: random.Random, cap: int, warnings: list[str]
+        self,
+        sides: Sides,
+        counter: StartCounter,
+        seeds: random.Random,
+        cap: int,
+        follow: Follow,
+        warnings: list[str],
     ) -> None:
         self.sides = sides
         self.counter = counter
         self.seeds = seeds
         self.cap = cap
+        self.follow = follow
         self.warnings = warnings
         self._stages = count(1)
 
@@ -156,24 +181,26 @@ class _Measuring:
             scenario.tolerance.starts,
             again=lambda: self._count(scenario, self._staged(scenario, self.sides.base, self.sides.head)),
         )
-        control = judge_control(self._source(scenario, self.sides.base, self.sides.control), self.seeds)
-        timed = judge_times(
-            self._source(scenario, self.sides.base, self.sides.head), scenario.tolerance, self.seeds, self.cap
+        control = judge_control(
+            self._source(scenario, self.sides.base, self.sides.control, CONTROL_PAIRS), self.seeds
         )
+        source = self._source(scenario, self.sides.base, self.sides.head, self.cap)
+        timed = judge_times(source, scenario.tolerance, self.seeds, self.cap)
         verdicts = [starts.verdict, *(row.verdict for row in timed.rows.values())]
         if control.verdict == "unclear":
             verdicts.append("inconclusive")
         said = reason(timed.rows, starts, control)
         return ScenarioRow(scenario.name, worst(verdicts), said, timed.rows, starts, control, timed.seeds)
 
-    def _source(self, scenario: Scenario, a: Build, b: Build) -> Source:
+    def _source(self, scenario: Scenario, a: Build, b: Build, pairs: int) -> Source:
         @contextmanager
         def source(seed: int) -> Iterator[Iterator[Block]]:
             conditions = Conditions(
                 payload=scenario.payload, seed=seed, timeout_s=scenario.timeout_s, allow_diff=scenario.allow_diff
             )
-            with Pairing(self._staged(scenario, a, b), conditions) as pairing:
-                yield (block for block in pairing.blocks() if block.number >= 0)
+            arms = self._staged(scenario, a, b)
+            with self.follow((a.name, b.name), pairs) as told, Pairing(arms, conditions) as pairing:
+                yield _counting(pairing, told)
 
         return source
 
@@ -188,6 +215,17 @@ class _Measuring:
         for warning in dict.fromkeys((*base.warnings, *head.warnings)):
             self.warnings.append(f"{scenario.name}: {warning}")
         return base, head
+
+
+def _counting(pairing: Pairing, told: Callable[[Sequence[Block]], None] | None) -> Iterator[Block]:
+    """The blocks behind the warm-up; ``told`` hears of each."""
+    blocks: list[Block] = []
+    for block in pairing.blocks():
+        if block.number >= 0:
+            blocks.append(block)
+            if told:
+                told(blocks)
+            yield block
 
 
 def _arm(scenario: Scenario, build: Build) -> Arm:

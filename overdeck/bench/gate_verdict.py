@@ -56,7 +56,8 @@ class StartsRow(NamedTuple):
 
     @property
     def exact(self) -> bool:
-        return self.base.exact and self.head.exact
+        """Whether both counts are exact, and of calls that ended as they do when nobody watches."""
+        return _decides(self.base) and _decides(self.head)
 
 
 class ControlRow(NamedTuple):
@@ -191,7 +192,8 @@ def judge_starts(
     """Exact counts: one program start more than ``allowed`` fails, once ``again`` has counted it a second time.
 
     Counts that differ between runs are compared by their ranges: fails where head's fewest are over base's most,
-    passes where head's most are not. A count that is not exact decides nothing. Raises InvalidMeasurement where a
+    passes where head's most are not. A count that is not exact, or of a call that being watched made end otherwise,
+    decides nothing. Raises InvalidMeasurement where a
     side started nothing.
     """
     batches = 1
@@ -214,8 +216,12 @@ def _starts_answer(base: Starts, head: Starts, allowed: int) -> Verdict:
                     hint="hookbench starts shows what a command starts; see what the scenario's argv does",
                 )
     before, after = base.program_starts, head.program_starts
-    if not (base.exact and head.exact) or before is None or after is None:
+    if not (_decides(base) and _decides(head)) or before is None or after is None:
         return "inconclusive"
     if after.low > before.high + allowed:
         return "fail"
     return "pass" if after.high <= before.high + allowed else "inconclusive"
+
+
+def _decides(starts: Starts) -> bool:
+    return starts.exact and starts.undisturbed

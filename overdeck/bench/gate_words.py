@@ -43,6 +43,8 @@ def _of_metric(metric: Metric, row: MetricRow) -> str:
 
 def _of_starts(row: StartsRow) -> str:
     base, head = row.base.program_starts, row.head.program_starts
+    if not (row.base.undisturbed and row.head.undisturbed):
+        return "program starts unknown: while it is counted, the call ends otherwise than it does unwatched"
     if not row.exact or base is None or head is None:
         return (
             f"program starts unknown: /proc/stat gives an upper bound of processes for the whole machine (base "

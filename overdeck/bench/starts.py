@@ -53,6 +53,8 @@ class Starts:
     warnings: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     """What could be saved, and how, as far as the first run's programs tell."""
+    undisturbed: bool = True
+    """Whether every counted run ended as an unwatched one does; else the counts are of something else."""
 
 
 class StartCounter:
@@ -150,6 +152,7 @@ class StartCounter:
                 *_doubts(arm, unwatched, counted),
             ),
             hints=tuple(hints(first)) if first else (),
+            undisturbed=all(exit_codes(one.run) == exit_codes(unwatched) for one in counted),
         )
 
 

@@ -69,7 +69,7 @@ def test_the_scale_knows_only_the_past_and_is_three_percent_at_first():
 
 
 def test_a_bet_is_laid_on_the_scale_of_the_blocks_before_it():
-    differences = [0.01, -0.02, 0.03, 0.0, 0.02, 0.04, -0.01, 0.03]
+    differences = [0.03, 0.02, 0.04, 0.03, 0.05, 0.02, -0.01, 0.04]
     bets = [max(-2.5, min(2.5, d / scale(differences[:i]))) for i, d in enumerate(differences)]
     most = max(
         log_e(sign * sum(bets[:n]), sum(bet * bet for bet in bets[:n])) for n in range(1, 9) for sign in (1, -1)

@@ -43,11 +43,12 @@ def test_a_start_more_passes_where_the_hook_is_allowed_one(gate, repository):
     assert (said.code, verdicts(said.data["scenarios"][0])["starts"]) == (0, "pass")
 
 
-def test_a_sleep_of_20_ms_fails_on_wall_alone(gate, repository):
+@pytest.mark.measure
+def test_a_sleep_of_20_ms_fails_on_wall_alone(hookbench, repository):
     repository.hook(PYTHON_HOOK)
     repository.gate(GATE.format(base=repository.commit()))
     repository.hook(PYTHON_HOOK + "time.sleep(0.02)\n")
-    said = gate("--json")
+    said = hookbench("gate", "--json", cwd=repository.root)
     row = said.data["scenarios"][0]
     assert said.code == 1
     assert (verdicts(row)["wall"], verdicts(row)["starts"]) == ("fail", "pass")

@@ -39,6 +39,12 @@ def test_a_base_that_a_shallow_clone_lacks_is_invalid(gate, repository, tmp_path
     assert "shallow" in said.document["error"]["hint"]
 
 
+@pytest.mark.parametrize("base", ["HEAD", "main", "0123abc"])
+def test_a_base_that_can_move_is_no_pinned_one(gate, repository, base):
+    repository.gate(GATE.format(base=base))
+    invalid(gate("--json"), "not-pinned", f"base = '{base}'")
+
+
 def test_an_event_in_which_no_hook_matches_is_invalid(gate, repository):
     settings(repository, "cat")
     repository.gate(EVENT.format(base=repository.commit(), tool="Read"))

@@ -3,6 +3,7 @@
 import math
 import random
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -90,6 +91,11 @@ def test_ranges_that_overlap_are_inconclusive_and_ranges_apart_fail():
 def test_an_upper_bound_neither_passes_nor_fails(base, head):
     assert judged(starts(base, exact=False), starts(head, exact=False)) == ("inconclusive", 1)
     assert judged(starts(base), starts(head, exact=False)) == ("inconclusive", 1)
+
+
+def test_a_call_that_ends_otherwise_when_it_is_counted_neither_passes_nor_fails():
+    disturbed = replace(starts(3), undisturbed=False)
+    assert judged(starts(3), disturbed) == judged(disturbed, starts(4)) == ("inconclusive", 1)
 
 
 @pytest.mark.parametrize(("base", "head"), [(0, 3), (3, 0)])

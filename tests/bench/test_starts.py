@@ -174,6 +174,7 @@ def test_impossible_arguments_are_usage_errors(counter, wrong):
 def test_a_program_that_traces_others_fails_under_ptrace_and_we_say_so(counter):
     starts = counter.count(command_arm("A", "strace -o /dev/null true"), payload=b"", runs=1)
     assert "exits 0 unwatched and 1 while it was counted" in " ".join(starts.warnings)
+    assert not starts.undisturbed
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a setuid file")

@@ -24,6 +24,7 @@ ELSEWHERE = {
     "overdeck demo": "tests/e2e/test_demo.py",
     "overdeck tui": "tests/tui",
     "hookbench gate": "tests/bench",
+    "hookbench report ab.jsonl": "tests/bench",
     "hookbench ladder": "tests/bench",
     "overdeck audit": "below, beside its settings",
 }

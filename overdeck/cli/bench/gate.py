@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from overdeck.cli.bench.interrupt import sigterm_unwinds
+from overdeck.cli.bench.progress import progress
 from overdeck.cli.output import JsonOption, Output, verb
 from overdeck.errors import ExitCode
 
@@ -52,7 +53,12 @@ def gate(
         with reports(summary, junit) as files:
             try:
                 outcome = run_gate(
-                    read_gate_config(config), seed=chosen, base=base, pairs_cap=pairs_cap, note=out.note
+                    read_gate_config(config),
+                    seed=chosen,
+                    base=base,
+                    pairs_cap=pairs_cap,
+                    note=out.note,
+                    follow=lambda names, pairs: progress(names, pairs, "cpu", until_decided=False),
                 )
             except InvalidMeasurement as invalid:
                 invalid.data = {"verdict": "invalid", "seed": chosen, "scenarios": []}
