@@ -109,8 +109,9 @@ def test_nothing_that_is_counted_outlives_hookbench(payload, tmp_path, environ, 
     first, pids = tmp_path / "first", tmp_path / "pids"
     # The uncounted run ends at once; the first counted one stays.
     code = f"test -e {first} || {{ >{first}; exit; }}; (setsid sleep 300 & echo $! >>{pids}); sleep 300"
+    heard = ["env", "--default-signal=INT"]  # where the tests were started by a shell's `&`, it is ignored
     running = subprocess.Popen(
-        [*argv_of("hookbench"), "starts", "--payload", str(payload), "--", "sh", "-c", code],
+        [*heard, *argv_of("hookbench"), "starts", "--payload", str(payload), "--", "sh", "-c", code],
         env=environ,
         cwd=tmp_path,
         stdout=subprocess.PIPE,
