@@ -1,10 +1,10 @@
 """Evidence that may be looked at after every block: seeded simulations under bad loads, and what can be computed."""
 
 import math
-import random
 
+import numpy as np
 import pytest
-from loads import LOADS, pairs
+from loads import SYNTHETIC, TRACES, log_ratios, series
 
 from overdeck.bench.eprocess import CLIP, EProcess, anytime_interval, evidence, fewest, log_e, scale
 from overdeck.bench.statistics import signed_rank_p
@@ -13,31 +13,33 @@ ALPHA = 0.01
 TRIALS = 600
 
 
-def stops(load: str, trials: int, *, increase: float = 0.0, cap: int = 80) -> list[EProcess]:
-    """The bets at the end of ``trials`` measurements of up to ``cap`` blocks."""
-    rng = random.Random(f"until decided {load} {increase}")
-    return [evidence(pairs(rng, load, cap, increase=increase), ALPHA) for _ in range(trials)]
+def blocks(load: str, trials: int, *, increase: float = 0.0, pairs: int = 80) -> list[list[float]]:
+    """``trials`` lists of ``pairs`` log ratios under ``load``."""
+    rng = np.random.default_rng(list(f"until decided {load} {pairs} {increase}".encode()))
+    return log_ratios(series(load, rng, trials, 2 * pairs), rng, increase=increase).tolist()
 
 
-@pytest.mark.parametrize("load", LOADS)
+@pytest.mark.parametrize("load", [*SYNTHETIC, *TRACES])
 def test_identical_arms_are_decided_at_most_as_often_as_alpha_however_often_one_looks(load):
-    false = sum(bets.decision is not None for bets in stops(load, TRIALS))
+    false = sum(evidence(differences, ALPHA).decision is not None for differences in blocks(load, TRIALS))
     assert false / TRIALS <= ALPHA
 
 
 def test_looking_at_the_signed_rank_test_after_every_block_would_break_that_promise():
-    rng = random.Random("peeking")
-    false = 0
-    for _ in range(150):
-        differences = pairs(rng, "idle", 50)
-        false += any(signed_rank_p(differences[:n]) < ALPHA for n in range(8, 51))
+    false = sum(
+        any(signed_rank_p(differences[:n]) < ALPHA for n in range(8, 51))
+        for differences in blocks("idle", 150, pairs=50)
+    )
     assert false / 150 > 3 * ALPHA
 
 
-@pytest.mark.parametrize(("load", "most"), [("idle", 20), ("bursts", 60), ("drift", 20), ("slow second slot", 30)])
+@pytest.mark.parametrize(
+    ("load", "most"),
+    [("idle", 20), ("drift", 20), ("slow second slot", 30), ("bursts", 60), ("idle cpu", 25), ("bursty cpu", 30)],
+)
 def test_five_percent_are_found_in_few_blocks(load, most):
-    found = stops(load, 60, increase=0.05, cap=200)
-    decided = [bets.decision for bets in found if bets.decision]
+    found = [evidence(differences, ALPHA).decision for differences in blocks(load, 60, increase=0.05, pairs=200)]
+    decided = [decision for decision in found if decision]
     assert all(decision.direction == "slower" for decision in decided)
     assert len(decided) >= 55
     assert sum(decision.pairs for decision in decided) / len(decided) <= most
@@ -45,10 +47,8 @@ def test_five_percent_are_found_in_few_blocks(load, most):
 
 @pytest.mark.parametrize("load", ["idle", "bursts", "spikes"])
 def test_the_interval_where_one_stopped_holds_the_true_ratio(load):
-    rng = random.Random(f"anytime {load}")
     covered = 0
-    for _ in range(60):
-        differences = pairs(rng, load, 80, increase=0.05)
+    for differences in blocks(load, 60, increase=0.05):
         decision = evidence(differences, ALPHA).decision
         low, high = anytime_interval(differences[: decision.pairs if decision else None])
         covered += low <= math.log(1.05) <= high
@@ -66,11 +66,15 @@ def test_the_evidence_is_that_of_the_formula():
 def test_the_scale_knows_only_the_past_and_is_three_percent_at_first():
     assert [scale([]), scale([1.0] * 4)] == [0.03, 0.03]
     assert scale([0.0, 0.1, 0.2, 0.3, 0.4]) == pytest.approx(1.4826 * 0.1)
-    before = EProcess(ALPHA)
-    for difference in (0.01, -0.02, 0.03):
-        before.add(difference)
-    again = evidence([0.01, -0.02, 0.03, 5.0][:3], ALPHA)
-    assert before.p == again.p
+
+
+def test_what_comes_later_changes_no_evidence_before_it():
+    differences = blocks("bursts", 1, increase=0.05, pairs=40)[0]
+    one_by_one, seen = EProcess(ALPHA), []
+    for difference in differences:
+        one_by_one.add(difference)
+        seen.append(one_by_one.p)
+    assert seen == [evidence(differences[: n + 1], ALPHA).p for n in range(40)]
 
 
 def test_a_single_wild_block_decides_nothing():
@@ -92,8 +96,7 @@ def test_fewer_blocks_than_the_fewest_cannot_decide_and_so_many_can(alpha):
 
 
 def test_faster_is_slower_with_the_signs_turned():
-    rng = random.Random("mirror")
-    differences = pairs(rng, "idle", 40, increase=0.05)
+    differences = blocks("idle", 1, increase=0.05, pairs=40)[0]
     slower, faster = evidence(differences, ALPHA), evidence([-d for d in differences], ALPHA)
     assert slower.decision is not None and faster.decision is not None
     assert (slower.decision.direction, faster.decision.direction) == ("slower", "faster")

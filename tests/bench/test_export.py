@@ -106,7 +106,7 @@ def test_the_markdown_is_one_table_with_a_row_an_arm():
     assert tuple(head) == COLUMNS
     assert first[:4] == ["A", "`python3 old.py`", "5.50 ms", "1"]
     assert second[:4] == ["B", "`python3 new.py`", "10.50 ms", "2.000 (1.900–2.100)"]
-    assert second[6:] == ["–", "20 MB", "0"]
+    assert second[6:] == ["-", "20 MB", "0"]
 
 
 @given(st.text(alphabet="ab|`\\\n*_<>[]#$ é", min_size=1, max_size=30))

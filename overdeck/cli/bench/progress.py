@@ -1,5 +1,6 @@
 """The line on a terminal that follows a measurement."""
 
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -30,7 +31,8 @@ def progress(
             for arm, name in enumerate(names[1:], 1):
                 estimate = estimated(log_ratios(blocks, metric, arm), until_decided=until_decided)
                 text += f", {name} takes {times(estimate.value)}x {names[0]}'s {metric} ({interval(estimate)})"
-        sys.stderr.write(_CLEAR + text)
+        room = shutil.get_terminal_size().columns - 1  # a line that wraps cannot be cleared
+        sys.stderr.write(_CLEAR + (text if len(text) <= room else text[: room - 1] + "…"))
         sys.stderr.flush()
 
     if not sys.stderr.isatty():
