@@ -157,7 +157,7 @@ def check_clock(blocks: Sequence[Block]) -> None:
         equal = sum(first == other for first, other in taken)
         if equal >= len(blocks) / 2 or min(map(min, taken)) <= 0:
             raise InvalidMeasurement(
-                f"the measurement collapsed: {equal} of {len(blocks)} blocks took the very same {name} time on both sides",
+                f"the measurement collapsed: {equal} of {len(blocks)} blocks took the very same {name} time twice",
                 code="collapsed",
                 hint="see how fine this machine's clocks are: time true; a call of many milliseconds shows more",
             )

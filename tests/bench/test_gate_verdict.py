@@ -158,7 +158,7 @@ def test_a_clock_in_ticks_of_the_calls_own_length_is_invalid():
             for block in for_ever
         )
 
-    with pytest.raises(InvalidMeasurement, match="took the very same CPU time on both sides"):
+    with pytest.raises(InvalidMeasurement, match="took the very same CPU time twice"):
         judge_times(ticking, Tolerance(), random.Random(1))
 
 
