@@ -137,11 +137,11 @@ class Pairing:
         }
         for words in self.conditions.prepare:
             prepared.step("prepare", words, timeout_s=timeout_s, drawn=drawn)
-        before = read_noise()
+        tell = self.conditions.on_run
+        before = read_noise() if tell else None  # 0.05 ms
         measured = prepared.run(self._spawner, payload=self._payload, timeout_s=timeout_s, drawn=drawn)
-        if self.conditions.on_run:
-            observed = Observed(number, slot, arm.name, hash_seed, padding, before, read_noise(), measured)
-            self.conditions.on_run(observed)
+        if tell and before:
+            tell(Observed(number, slot, arm.name, hash_seed, padding, before, read_noise(), measured))
         for words in self.conditions.cleanup:
             prepared.step("cleanup", words, timeout_s=timeout_s, drawn=drawn)
         check_run(arm, measured, timeout_s)

@@ -68,6 +68,16 @@ def test_the_scale_knows_only_the_past_and_is_three_percent_at_first():
     assert scale([0.0, 0.1, 0.2, 0.3, 0.4]) == pytest.approx(1.4826 * 0.1)
 
 
+def test_a_bet_is_laid_on_the_scale_of_the_blocks_before_it():
+    differences = [0.03, 0.02, 0.04, 0.03, 0.05, 0.02, -0.01, 0.04]
+    bets = [max(-2.5, min(2.5, d / scale(differences[:i]))) for i, d in enumerate(differences)]
+    most = max(
+        log_e(sign * sum(bets[:n]), sum(bet * bet for bet in bets[:n])) for n in range(1, 9) for sign in (1, -1)
+    )
+    assert evidence(differences, ALPHA).p == pytest.approx(min(1.0, 2 * math.exp(-most)))
+    assert evidence(differences, ALPHA).p < 1
+
+
 def test_what_comes_later_changes_no_evidence_before_it():
     differences = blocks("bursts", 1, increase=0.05, pairs=40)[0]
     one_by_one, seen = EProcess(ALPHA), []

@@ -147,7 +147,9 @@ def test_what_an_interrupted_measurement_saw_is_in_its_record(hookbench, payload
         words, env=environ, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        until(lambda: raw.exists() and raw.read_text().count("\n") > 60, within_s=60)
+        until(lambda: raw.exists() and raw.read_text(), within_s=60)
+        assert raw.read_text().count("\n") < 200, "each line is there when its run is over"
+        until(lambda: raw.read_text().count("\n") > 60, within_s=60)
         os.kill(running.pid, how)
         running.wait(30)
     finally:
