@@ -10,8 +10,8 @@ import random
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-_MOST_VALUES = 80_000
-"""Values drawn in all: 2,000 resamples of 40 blocks."""
+_MOST_VALUES = 40_000
+"""Values drawn in all: 1,000 resamples of 40 blocks."""
 _FEWEST_RESAMPLES = 400
 
 
@@ -44,7 +44,7 @@ def bootstrap_ratio(
     The interval is the 2.5th to the 97.5th percentile of resamples of the blocks.
     """
     n = len(a)
-    resamples = max(_FEWEST_RESAMPLES, min(2000, _MOST_VALUES // n))
+    resamples = max(_FEWEST_RESAMPLES, min(1000, _MOST_VALUES // n))
     drawing = random.Random(seed)
     numbers = range(n)
     ratios = []

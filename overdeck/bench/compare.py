@@ -13,6 +13,7 @@ from overdeck.bench.control import control_arm
 from overdeck.bench.costs import log_ratios
 from overdeck.bench.eprocess import EProcess, fewest
 from overdeck.bench.judge import FEWEST_PAIRS, endings, judge, usual_endings, verdict
+from overdeck.bench.limits import check_timeout
 from overdeck.bench.noise import read_noise
 from overdeck.bench.outcome import ALPHA, METRICS, Comparison, Metric, Verdict
 from overdeck.bench.raw import RawRecord
@@ -81,8 +82,7 @@ def compare(
     arms = (a, b, *more)
     alpha = ALPHA / (len(arms) - 1)
     _check(arms, pairs, alpha, until_decided=until_decided, self_check=self_check, warm_up=warm_up, stress=stress)
-    if timeout_s <= 0:
-        raise usage(f"a timeout of {timeout_s:g} s leaves no time to run", hint="--timeout 60 is usual")
+    check_timeout(timeout_s)
     before = read_noise()
     conditions = Conditions(
         payload=payload,

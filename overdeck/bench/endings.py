@@ -2,13 +2,16 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from overdeck.bench.arm import Arm
-from overdeck.bench.recording import PlannedArm
 from overdeck.spawn.launch import Run
 
+if TYPE_CHECKING:  # a recording holds counted starts, which ask here
+    from overdeck.bench.recording import PlannedArm
 
-def hand_of_the_client(arm: Arm | PlannedArm, runs: Sequence[Run]) -> list[str]:
+
+def hand_of_the_client(arm: "Arm | PlannedArm", runs: Sequence[Run]) -> list[str]:
     """One sentence for each kind: timeouts, background commands cut off, conditions nobody checked."""
     said = []
     expired = Counter(index for run in runs for index in run.expired)
@@ -29,6 +32,6 @@ def hand_of_the_client(arm: Arm | PlannedArm, runs: Sequence[Run]) -> list[str]:
     return said
 
 
-def _shown(arm: Arm | PlannedArm, index: int) -> str:
+def _shown(arm: "Arm | PlannedArm", index: int) -> str:
     argv = arm.commands[index]
     return repr(argv[2] if argv[:2] == ("/bin/sh", "-c") and len(argv) == 3 else " ".join(argv))

@@ -1,5 +1,6 @@
 """What the starts of a run say about how it could start less."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from overdeck.spawn.tracer import Process, Program, Trace
@@ -12,22 +13,24 @@ _SHIMS = "/shims/"
 
 
 def hints(trace: Trace) -> Iterator[str]:
-    """Sentences to act on, the dearest first: version managers' shims, shells that only wrap, subshells."""
+    """Sentences to act on: version managers' shims, the dearest first, shells that only wrap, subshells."""
     total = len(trace.processes)
     behind_shims: set[int] = set()
+    shims: Counter[tuple[str, str, str]] = Counter()
     for number, process in enumerate(trace.processes):
-        if number in behind_shims:
-            continue
         manager = _manager(process.programs)
-        final = process.programs[-1] if process.programs else None
-        if manager and final and final.name not in MANAGERS | SHELLS:
+        if number in behind_shims or not manager:
+            continue
+        final = process.programs[-1]
+        if final.name not in MANAGERS | SHELLS:
             inside = _descendants(trace.processes, number)
             behind_shims |= inside
-            before = sum(1 for child in inside if child < final.before)
-            yield (
-                f"{before} of {total} starts are before {final.name}: a version manager's shim ({manager}); "
-                f"name the interpreter absolutely: {final.executable or final.name}"
-            )
+            shims[final.name, manager, final.executable] += sum(child < final.before for child in inside)
+    for (name, manager, executable), before in shims.most_common():
+        yield (
+            f"{before} of {total} starts are before {name}: a version manager's shim ({manager}); "
+            f"name the interpreter absolutely: {executable or name}"
+        )
     wrappers = [
         number
         for number, process in enumerate(trace.processes)

@@ -3,9 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
+from textwrap import shorten
 from typing import Any
 
 from overdeck.spawn.tracer import Trace
+
+_LONGEST = 100
+"""What an arm's own line may have: a shell's whole program can stand in it."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ def tree(shown: str, trace: Trace) -> StartNode:
 
 def as_lines(root: StartNode) -> list[str]:
     """The tree for a terminal; equal neighbours are one line with a factor."""
-    return [_label(root), *_below(root, "")]
+    return [shorten(_label(root), _LONGEST, placeholder=" …"), *_below(root, "")]
 
 
 def as_data(node: StartNode) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from typing import NamedTuple, Self
 from overdeck.bench.arm import Arm
 from overdeck.bench.comparable import check_run, exit_codes
 from overdeck.bench.counting import BACKENDS, Backend, BackendName, Counted, Counting
+from overdeck.bench.endings import hand_of_the_client
+from overdeck.bench.limits import check_timeout
 from overdeck.bench.prepared import Prepared
 from overdeck.bench.start_hints import hints
 from overdeck.bench.start_tree import StartNode, tree
@@ -101,8 +103,7 @@ class StartCounter:
         """
         if not 1 <= runs <= MOST_RUNS:
             raise usage(f"{runs} runs: one needs 1 to {MOST_RUNS}", hint=f"--runs {RUNS} is usual")
-        if timeout_s <= 0:
-            raise usage(f"a timeout of {timeout_s:g} s leaves no time to run", hint="--timeout 60 is usual")
+        check_timeout(timeout_s)
         with tempfile.TemporaryDirectory(prefix="hookbench-") as temporary:
             file = Path(temporary) / "payload"
             file.write_bytes(payload)
@@ -216,6 +217,7 @@ def _doubts(arm: Arm, unwatched: Run, counted: Sequence[Counted]) -> list[str]:
         )
     if arm.skipped:
         doubts.append(f"arm {arm.name} has {arm.skipped} matching handlers that are no command: not counted")
+    doubts += hand_of_the_client(arm, runs)
     return doubts
 
 

@@ -16,12 +16,12 @@ def sentence(starts: Starts) -> str:
     >>> sentence(Starts("ptrace", True, Count(41, 41), Count(39, 39), Count(0, 0), None, 5))
     'one call starts 41 processes and 39 programs (exact; the same in 5 runs)'
     >>> sentence(Starts("proc-stat", False, Count(7, 19), None, None, None, 5))
-    'one call starts at most 7 processes and threads (upper bound from /proc/stat, the least of 5 runs; not exact)'
+    'one call starts at most 7 processes and threads (upper bound from /proc/stat: the least of 5 runs; not exact)'
     """
     if not starts.exact:
         return (
-            f"one call starts at most {_many(starts.process_starts.low, 'process')} and threads (upper bound from "
-            f"/proc/stat, the least of {starts.runs} runs; not exact)"
+            f"one call starts at most {starts.process_starts.low} processes and threads (upper bound from /proc/stat: "
+            f"the least of {starts.runs} runs; not exact)"
         )
     parts = [_range(starts.process_starts, "process")]
     if starts.program_starts:

@@ -9,6 +9,7 @@ import contextlib
 import os
 import signal
 import stat
+from collections.abc import Callable
 from typing import Any
 
 from overdeck.spawn.ptrace import (
@@ -23,6 +24,7 @@ from overdeck.spawn.ptrace import (
 )
 from overdeck.spawn.spawner import IGNORED_HERE, Launch, serve
 
+_ENDS = (os.CLD_EXITED, os.CLD_KILLED, os.CLD_DUMPED)
 _NEW = (EVENT_FORK, EVENT_VFORK, EVENT_CLONE)
 
 
@@ -42,12 +44,15 @@ class Task:
 
 
 class Census:
-    """Every process of a run in the order of their starts, with their parents, programs and threads."""
+    """Every process of a run in the order of their starts, with their parents, programs and threads.
 
-    def __init__(self) -> None:
+    It is told what the kernel tells, in any order that wait4 may give: a child's first stop, and its end, can come
+    before its parent's event, and the end of an orphan comes twice. ``group`` says which process a task belongs to.
+    """
+
+    def __init__(self, group: Callable[[int], int]) -> None:
         self.processes: list[dict[str, Any]] = []
-        self.unprivileged: set[str] = set()
-        """Programs that would have got more rights, and do not while an unprivileged tracer looks on (ptrace(2))."""
+        self._group = group
         self._tasks: dict[int, Task] = {}
         self._early: dict[int, Task] = {}  # ended before their parent's event was read
         self._ended: set[int] = set()  # may be told a second time, when we adopt what their parent left unreaped
@@ -59,9 +64,9 @@ class Census:
     def born(self, parent: int, child: int) -> None:
         """``parent`` says that it has started ``child``."""
         origin = self._tasks.get(parent)
-        task = self._tasks.get(child) or self._early.pop(child, None)
+        task = self._early.pop(child, None) or self._tasks.get(child)
         if task is None:
-            self._add(child, _group(child), origin.process if origin else None, announced=True)
+            self._add(child, self._group(child), origin.process if origin else None, announced=True)
         elif not task.announced:
             task.announced = True
             if not task.thread and origin:
@@ -70,44 +75,35 @@ class Census:
     def stopped(self, tid: int) -> None:
         """``tid`` has stopped: the first word of it, maybe."""
         if tid not in self._tasks:
-            self._add(tid, _group(tid), None, announced=False)
+            self._add(tid, self._group(tid), None, announced=False)
 
-    def executed(self, pid: int, former: int) -> None:
-        """Process ``pid`` has become another program; the thread that did it was ``former`` before."""
-        self.stopped(pid)
+    def executed(self, pid: int, former: int, program: dict[str, Any]) -> None:
+        """Process ``pid`` has become ``program``; the thread that did it was ``former`` before."""
         if former not in (0, pid):
             self._tasks.pop(former, None)  # it has taken the leader's id, and will not be told to end
         process = self.processes[self._tasks[pid].process]
-        program = _program(pid)
-        program["before"] = len(self.processes)
-        process["programs"].append(program)
-        if os.geteuid() != 0 and _gains_rights(pid):
-            self.unprivileged.add(program["name"])
+        process["programs"].append({**program, "before": len(self.processes)})
 
     def ended(self, tid: int) -> None:
-        """``tid`` is over."""
-        task = self._tasks.pop(tid, None)
-        if task is None:
+        """``tid`` is over: the first word of it where it was killed before it could stop once."""
+        if tid not in self._tasks:
             if tid in self._ended:
                 return
-            self._add(tid, tid, None, announced=False)  # killed before it could stop once
-            task = self._tasks.pop(tid)
+            self._add(tid, self._group(tid), None, announced=False)
+        task = self._tasks.pop(tid)
         if not task.announced:
             self._early[tid] = task
         self._ended.add(tid)
 
     def _add(self, tid: int, group: int, parent: int | None, *, announced: bool) -> None:
-        self._ended.discard(tid)
-        leader = self._tasks.get(group)
-        thread = group != tid and leader is not None
-        if thread:
-            assert leader is not None
+        leader = self._tasks.get(group) if group != tid else None
+        if leader:
             process = leader.process
             self.processes[process]["threads"] += 1
         else:
             process = len(self.processes)
             self.processes.append({"parent": parent, "programs": [], "threads": 0})
-        self._tasks[tid] = Task(process, thread=thread, announced=announced)
+        self._tasks[tid] = Task(process, thread=leader is not None, announced=announced)
 
 
 class TracedLaunch(Launch):
@@ -116,7 +112,8 @@ class TracedLaunch(Launch):
     def __init__(self, request: dict[str, Any], payload: int, wake: int) -> None:
         super().__init__(request, payload, wake)
         self._ptrace = Ptrace()
-        self._census = Census()
+        self._census = Census(_group)
+        self._unprivileged: set[str] = set()  # would have got more rights, had no unprivileged tracer looked on
 
     def run(self) -> dict[str, Any]:
         try:
@@ -126,7 +123,7 @@ class TracedLaunch(Launch):
         return {
             **answer,
             "processes": self._census.processes,
-            "unprivileged": sorted(self._census.unprivileged),
+            "unprivileged": sorted(self._unprivileged),
         }
 
     def _start(self, argv: list[str], fds: tuple[int, int, int]) -> int:
@@ -156,16 +153,22 @@ class TracedLaunch(Launch):
                 raise OSError(0, f"killed by signal {os.WTERMSIG(status)} before it could start")
 
     def _next_end(self) -> tuple[int, int, Any]:
-        while True:
-            tid, status, usage = os.wait4(-1, os.WNOHANG | WALL)
+        # First a look, then the wait: once a task is reaped, /proc does not say any more what it was.
+        while seen := os.waitid(os.P_ALL, 0, os.WEXITED | os.WSTOPPED | os.WNOHANG | os.WNOWAIT | WALL):
+            if seen.si_code in _ENDS:
+                self._census.ended(seen.si_pid)
+            else:
+                self._census.stopped(seen.si_pid)
+            tid, status, usage = os.wait4(seen.si_pid, os.WNOHANG | WALL)
             if tid == 0:
-                return 0, 0, usage
+                continue  # it was killed out of its stop just now, and is not over yet
             if os.WIFSTOPPED(status):
                 self._handle(tid, status)
                 continue
             self._census.ended(tid)
             if tid in self.running:
                 return tid, status, usage
+        return 0, 0, None
 
     def _handle(self, tid: int, status: int) -> None:
         """Count what a stop tells, and let the task go on as if nobody had looked."""
@@ -176,7 +179,10 @@ class TracedLaunch(Launch):
             if child:
                 self._census.born(tid, child)
         elif event == EVENT_EXEC:
-            self._census.executed(tid, self._ptrace.message(tid))
+            program = _program(tid)
+            self._census.executed(tid, self._ptrace.message(tid), program)
+            if os.geteuid() != 0 and _gains_rights(tid):
+                self._unprivileged.add(program["name"])
         elif event == EVENT_STOP and sent in STOPPING:
             self._ptrace.listen(tid)
             return
@@ -213,20 +219,25 @@ def _program(pid: int) -> dict[str, Any]:
     """What ``pid`` has just become: the name it was started by, the file that runs, the script that this file reads."""
     executable, name, words = "", "", []
     with contextlib.suppress(OSError), open(f"/proc/{pid}/comm", "rb") as comm:  # noqa: PTH123
-        name = os.fsdecode(comm.read().rstrip(b"\n"))
+        name = _text(comm.read().removesuffix(b"\n"))
     with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as line:  # noqa: PTH123
-        words = [os.fsdecode(word) for word in line.read(1 << 16).split(b"\0")]
+        words = [_text(word) for word in line.read(1 << 16).split(b"\0", 3)[:3]]
     with contextlib.suppress(OSError):
-        executable = os.readlink(f"/proc/{pid}/exe")  # noqa: PTH115
+        executable = _text(os.readlink(f"/proc/{pid}/exe".encode()))  # noqa: PTH115
     script = ""
     # comm is the first 15 bytes of the file that was executed: for a script its own, not its interpreter's.
-    for place, word in enumerate((*words[:3], executable)):
-        base = os.path.basename(word)  # noqa: PTH119
+    for place, word in enumerate((*words, executable)):
+        base = word.rpartition("/")[2]
         if name and base.startswith(name):
             name = base
-            script = word if place in (1, 2) else ""
+            script = word if place in (1, 2) and place < len(words) else ""
             break
     return {"name": name, "executable": executable, "script": script}
+
+
+def _text(name: bytes) -> str:
+    """A name that anyone could have chosen, fit for a terminal and for JSON."""
+    return "".join(letter if letter.isprintable() else "?" for letter in name.decode("utf-8", "replace"))
 
 
 def _gains_rights(pid: int) -> bool:

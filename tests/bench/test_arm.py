@@ -141,9 +141,9 @@ def test_a_handler_without_a_timeout_has_the_clients_own(tmp_path):
 
 
 def test_an_async_handler_is_started_but_not_waited_for(tmp_path):
-    arm = bash_event(tmp_path, {**shell(f"sleep 0.6; touch {tmp_path}/ran"), "async": True}, shell("echo ok"))
+    arm = bash_event(tmp_path, {**shell(f"sleep 1.5; touch {tmp_path}/ran"), "async": True}, shell("echo ok"))
     run = run_once(arm, payload=b"{}")
-    assert run.wall_ns < 500_000_000
+    assert run.wall_ns < 1_400_000_000
     assert (tmp_path / "ran").exists()
     assert run.stdout_head == "ok\n"
 

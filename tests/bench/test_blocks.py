@@ -1,5 +1,6 @@
 """Blocks: what they say about order is what happened, and a seed makes them again."""
 
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -46,3 +47,18 @@ def test_each_runs_cost_is_credited_to_the_arm_that_ran(tmp_path):
         blocks = list(islice(pairing.blocks(), 8))
     assert {block.second() for block in blocks} == {True, False}
     assert all(block.runs[1].cpu_us > 3 * block.runs[0].cpu_us for block in blocks)
+
+
+def test_arms_of_a_block_have_stacks_of_one_size_however_long_their_words_and_variables_are(tmp_path):
+    log = tmp_path / "log"
+    script = f"cat /proc/$$/cmdline /proc/$$/environ | wc -c >>{log}"
+    arms = [
+        command_arm("A", ["/bin/sh", "-c", script]),
+        replace(command_arm("B", ["/bin/sh", "-c", script, "x" * 777]), environ={"LONG": "y" * 99}),
+    ]
+    with Pairing(arms, Conditions(payload=b"", seed=9)) as pairing:
+        list(islice(pairing.blocks(), 4))
+    sizes = [int(line) for line in log.read_text().split()]
+    assert len(sizes) == 8
+    assert sizes[::2] == sizes[1::2]
+    assert len(set(sizes)) > 1, "the padding differs between blocks"

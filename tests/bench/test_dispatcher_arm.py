@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 from homes import Home
 
+from overdeck.authoring.fleet import recipe_for
 from overdeck.bench.blocks import run_once
 from overdeck.bench.dispatcher import dispatcher_arm
 from overdeck.errors import InvalidMeasurement
 from overdeck.paths import Places
+from overdeck.wiring.install import install, uninstall
 
 MODULE = """from overdeck.dispatch.module import deny
 
@@ -28,8 +30,7 @@ def installed(home: Home) -> Home:
     (module / "module.py").write_text(MODULE)
     (module / "module.toml").write_text(MANIFEST)
     config(home).write_text("packs = []\n")
-    ran = home.run("overdeck", "install")
-    assert ran.code == 0, ran.err
+    install(places(home), recipe_for(places(home)))
     return home
 
 
@@ -70,7 +71,7 @@ def test_the_arm_is_the_installed_entry_with_its_timeout(installed, tmp_path):
 
 
 def _unwired(home: Home) -> None:
-    assert home.run("overdeck", "uninstall").code == 0
+    uninstall(places(home))
 
 
 def _older_entry(home: Home) -> None:

@@ -106,7 +106,7 @@ def test_the_markdown_is_one_table_with_a_row_an_arm():
     assert tuple(head) == COLUMNS
     assert first[:4] == ["A", "`python3 old.py`", "5.50 ms", "1"]
     assert second[:4] == ["B", "`python3 new.py`", "10.50 ms", "2.000 (1.900–2.100)"]
-    assert second[6:] == ["–", "20 MB", "0"]
+    assert second[6:] == ["-", "20 MB", "0"]
 
 
 @given(st.text(alphabet="ab|`\\\n*_<>[]#$ é", min_size=1, max_size=30))
@@ -263,3 +263,12 @@ def test_the_ci_page_is_only_written_where_it_is_asked_for(home, environ, tmp_pa
     assert ran.code == 0, ran.err
     assert not page.exists()
     assert "GITHUB_STEP_SUMMARY" in home.run("hookbench", "ab", "--help").out
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full")
+def test_a_full_disk_is_told_with_the_file_and_the_outcome_is_not_lost(hookbench, payload):
+    words = ("--payload", payload, "--pairs", 8, "--no-starts", "--allow-diff", "--export-markdown", "/dev/full")
+    said = hookbench("ab", "true", "cat", *words)
+    assert said.code == 2
+    assert said.out.startswith("B takes ")
+    assert "/dev/full cannot be used: No space left on device" in said.err

@@ -5,7 +5,8 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from referee import NOBODY, Field, Truth, users
 from overdeck.bench import InvalidMeasurement, StartCounter, command_arm, count_starts, event_arm
 from overdeck.bench.counting import Counted, ProcStat, Ptrace, Unusable
 from overdeck.errors import OverdeckError
+from overdeck.spawn.launch import Command
 from overdeck.spawn.tracer import Tracer
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has ptrace events and /proc/stat")
@@ -21,12 +23,51 @@ STRACE = pytest.mark.skipif(not shutil.which("strace"), reason="strace is the re
 AS_ANYONE = pytest.mark.parametrize("user", users(), ids=lambda user: user or "self")
 
 
+SHIM = "shims/tool"
+KNOWN = {
+    "quit": Truth(1, 1, 0),
+    "spawn_many 200 quit": Truth(201, 201, 0),
+    "daemon quit": Truth(3, 2, 0),
+    "threads quit": Truth(6, 6, 10),
+    "vforks quit": Truth(4, 3, 0),
+    "thread_exec quit": Truth(1, 2, 3),
+    "clones": Truth(5, 1, 3),
+    "unreaped quit": Truth(2, 2, 0),
+    "torn 50": Truth(51, 1, 50),
+    "killed_early 50": Truth(51, 1, 0),
+    "signals": Truth(2, 1, 0),
+    SHIM: Truth(4, 5, 0),
+}
+
+
 @pytest.fixture(scope="module")
 def field() -> Iterator[Field]:
+    """The programs of KNOWN."""
     if not shutil.which("cc"):
         pytest.skip("the programs are compiled")
     with tempfile.TemporaryDirectory(prefix="hookbench-starts-") as folder:
-        yield Field(Path(folder))
+        field = Field(Path(folder))
+        shim = field.root / SHIM
+        shim.parent.mkdir()
+        for file, code in (
+            (shim, 'exec "$0-exec"'),
+            (shim.with_name("tool-exec"), f"set -- $(cat /etc/hostname | wc -l); exec {field.root / 'quit'}"),
+        ):
+            file.write_text(f"#!/bin/sh\n{code}\n")
+            file.chmod(0o755)
+        yield field
+
+
+@pytest.fixture(scope="module")
+def counted(field: Field) -> Callable[[str | None], dict[str, dict]]:
+    """What a user counts of all KNOWN, in one process."""
+
+    @cache
+    def count(user: str | None) -> dict[str, dict]:
+        argvs = [field.argv(words) for words in KNOWN]
+        return dict(zip(KNOWN, field.count(argvs, user, runs=3), strict=True))
+
+    return count
 
 
 @pytest.fixture(scope="module")
@@ -35,53 +76,21 @@ def counter() -> Iterator[StartCounter]:
         yield counter
 
 
-def truth(counted: dict) -> Truth:
-    """The counts of all runs, which must be one."""
-    counts = [counted[key] for key in ("process_starts", "program_starts", "threads")]
-    assert all(low == high for low, high in counts), counts
-    return Truth(*(low for low, _ in counts))
-
-
 @STRACE
 @AS_ANYONE
-@pytest.mark.parametrize(
-    ("words", "known"),
-    [
-        ("quit", Truth(1, 1, 0)),
-        ("spawn_many 200 quit", Truth(201, 201, 0)),
-        ("daemon quit", Truth(3, 2, 0)),
-        ("threads quit", Truth(6, 6, 10)),
-        ("vforks quit", Truth(4, 3, 0)),
-        ("thread_exec quit", Truth(1, 2, 3)),
-        ("clones", Truth(5, 1, 3)),
-        ("killed_early 50", Truth(51, 1, 0)),
-        ("signals", Truth(2, 1, 0)),
-    ],
-)
-def test_the_counts_are_those_of_strace(field, words, known, user):
-    argv = field.argv(words)
-    assert field.strace(argv, user) == known
-    counted = field.count(argv, user, runs=3)
-    assert (counted["backend"], counted["exact"], counted["warnings"]) == ("ptrace", True, [])
-    assert truth(counted) == known
+@pytest.mark.parametrize("words", KNOWN)
+def test_the_counts_of_every_run_are_those_of_strace(field, counted, words, user):
+    seen = counted(user)[words]
+    counts = [seen[key] for key in ("process_starts", "program_starts", "threads")]
+    assert counts == [[count, count] for count in KNOWN[words]]
+    assert (seen["backend"], seen["exact"], seen["warnings"]) == ("ptrace", True, [])
+    assert field.strace(field.argv(words), user) == KNOWN[words]
 
 
-@STRACE
-@AS_ANYONE
-def test_a_shim_that_execs_another_is_counted_as_strace_counts_it_and_named(field, user):
-    shims = field.root / "shims"
-    shims.mkdir(exist_ok=True)
-    for name, code in (
-        ("tool", 'exec "$0-exec"'),
-        ("tool-exec", f"set -- $(cat /etc/hostname | wc -l); exec {field.root / 'quit'}"),
-    ):
-        (shims / name).write_text(f"#!/bin/sh\n{code}\n")
-        (shims / name).chmod(0o755)
-    argv = [str(shims / "tool")]
-    counted = field.count(argv, user, runs=3)
-    assert truth(counted) == field.strace(argv, user) == Truth(4, 5, 0)
-    assert counted["hints"][0].startswith("3 of 4 starts are before quit: a version manager's shim")
-    assert str(field.root / "quit") in counted["hints"][0]
+def test_what_starts_before_the_program_behind_a_shim_is_told_with_the_path_to_name(field, counted):
+    (hint,) = counted(None)[SHIM]["hints"]
+    assert hint.startswith("3 of 4 starts are before quit: a version manager's shim")
+    assert str(field.root / "quit") in hint
 
 
 def test_a_program_gets_its_signals_stops_and_children_as_if_nobody_looked(field, tmp_path):
@@ -90,7 +99,7 @@ def test_a_program_gets_its_signals_stops_and_children_as_if_nobody_looked(field
     payload = tmp_path / "payload"
     payload.touch()
     with Tracer() as tracer:
-        traced = tracer.run([(argv[0], argv)], environ={}, cwd=tmp_path, payload=payload, timeout_s=20)
+        traced = tracer.run([Command(argv[0], argv)], environ={}, cwd=tmp_path, payload=payload, timeout_s=20)
     assert alone.stdout.count("\n") == 5
     assert (traced.stdout_head, traced.exits[0]) == (alone.stdout, alone.returncode)
 
@@ -173,9 +182,10 @@ def test_a_setuid_program_keeps_its_user_under_ptrace_and_we_say_so(field):
     program = field.root / "setuid-true"
     shutil.copy("/bin/true", program)
     program.chmod(0o4755)
-    (warning,) = field.count([str(program)], NOBODY, runs=1)["warnings"]
+    ((as_nobody,), (as_root,)) = (field.count([[str(program)]], user) for user in (NOBODY, None))
+    (warning,) = as_nobody["warnings"]
     assert warning.startswith("setuid-true ran without its setuid")
-    assert field.count([str(program)], None, runs=1)["warnings"] == []
+    assert as_root["warnings"] == []
 
 
 @STRACE

@@ -79,6 +79,15 @@ def test_subshells_are_pointed_out(hookbench, payload):
     assert "hint: 2 of 4 starts are subshells that ran no program" in said.out
 
 
+def test_a_name_from_the_tree_cannot_write_to_the_terminal(hookbench, payload, tmp_path):
+    odd = tmp_path / "od\x1b[31md\n\udcff"
+    odd.write_text("#!/bin/sh\n:\n")
+    odd.chmod(0o755)
+    words = ("starts", "--payload", payload, "--runs", 1, "--", "sh", "-c", f"cd {tmp_path}; ./od*; :")
+    assert "└─ od?[31md?" in hookbench(*words).out
+    assert hookbench(*words[:3], "--json", *words[3:]).code == 0
+
+
 def test_a_call_that_hangs_is_invalid_and_its_whole_tree_is_gone(hookbench, payload, tmp_path):
     pids = tmp_path / "pids"
     code = f"echo $$ >>{pids}; setsid sh -c 'echo $$ >>{pids}; exec sleep 300' & sleep 300"

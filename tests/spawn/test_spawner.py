@@ -176,7 +176,7 @@ def test_what_runs_does_not_outlive_a_killed_parent(payload, tmp_path):
 def test_a_command_past_its_own_timeout_gets_sigterm_and_the_run_goes_on(payload):
     seen = run_commands(payload, limited("sleep 300", 0.3), limited("sleep 0.6; echo done", 30))
     assert (seen.exits, seen.expired, seen.timed_out) == ((-15, 0), (0,), False)
-    assert 600_000_000 < seen.wall_ns < 2_000_000_000
+    assert 600_000_000 < seen.wall_ns < 10_000_000_000
 
 
 def test_what_a_command_printed_before_its_timeout_does_not_count(payload):
@@ -188,7 +188,7 @@ def test_what_a_command_printed_before_its_timeout_does_not_count(payload):
 def test_a_command_that_ignores_sigterm_is_killed_a_second_and_a_half_later(payload):
     seen = run_commands(payload, limited("trap '' TERM; while :; do sleep 0.05; done", 0.3))
     assert (seen.exits, seen.expired) == ((-9,), (0,))
-    assert 1_800_000_000 < seen.wall_ns < 3_500_000_000
+    assert 1_800_000_000 < seen.wall_ns < 10_000_000_000
 
 
 @LINUX
@@ -210,23 +210,23 @@ def test_a_timeout_guards_the_command_itself_not_a_child_that_holds_stdout(paylo
 def test_a_timeout_of_nothing_ends_the_command_at_once(payload):
     seen = run_commands(payload, limited("sleep 300", 0.0))
     assert seen.expired == (0,)
-    assert seen.wall_ns < 1_000_000_000
+    assert seen.wall_ns < 10_000_000_000
 
 
 def test_a_background_command_is_started_but_not_waited_for(payload, tmp_path):
     seen = run_commands(
-        payload, background(f"sleep 0.7; echo late; touch {tmp_path}/ran"), limited("echo now", 30)
+        payload, background(f"sleep 1.5; echo late; touch {tmp_path}/ran"), limited("echo now", 30)
     )
-    assert seen.wall_ns < 600_000_000
+    assert seen.wall_ns < 1_400_000_000
     assert (seen.exits, seen.stdout_head, seen.cut) == ((0, 0), "now\n", ())
     assert (tmp_path / "ran").exists(), "it was left to run on, off the clock"
 
 
 def test_cpu_time_of_a_background_command_is_counted(payload):
-    burn = python("import time\nwhile time.process_time() < 0.6: pass")
+    burn = python("import time\nwhile time.process_time() < 1: pass")
     seen = run_commands(payload, Command(burn[0], burn, background=True), limited("true", 30))
-    assert seen.cpu_us > 590_000
-    assert seen.wall_ns < 550_000_000
+    assert seen.cpu_us > 990_000
+    assert seen.wall_ns < 950_000_000
 
 
 @pytest.mark.slow
@@ -245,8 +245,8 @@ def test_a_background_command_is_held_to_its_own_timeout(payload):
 
 @pytest.mark.parametrize("said", ['{"async":true}', '{"async": true, "asyncTimeout": 60}'])
 def test_a_command_that_says_async_on_its_first_line_is_not_waited_for_any_longer(payload, said):
-    seen = run(payload, shell(f"echo '{said}'; sleep 1; echo more"), shell("echo now"))
-    assert seen.wall_ns < 900_000_000
+    seen = run(payload, shell(f"echo '{said}'; sleep 1.5; echo more"), shell("echo now"))
+    assert seen.wall_ns < 1_400_000_000
     assert (seen.exits, seen.stdout_head) == ((0, 0), "now\n")
 
 

@@ -19,10 +19,11 @@ NOBODY = "nobody"
 _CALLS = "fork,vfork,clone,clone3,execve,execveat"
 _COUNT = """
 import dataclasses, json, sys
-from overdeck.bench import command_arm, count_starts
-argv, options = json.loads(sys.argv[1])
-starts = count_starts(command_arm("A", argv), payload=b"{}", **options)
-print(json.dumps(dataclasses.asdict(starts)))
+from overdeck.bench import StartCounter, command_arm
+with StartCounter() as counter:
+    for argv in json.loads(sys.argv[1]):
+        starts = counter.count(command_arm("A", argv), payload=b"{}", runs=int(sys.argv[2]))
+        print(json.dumps(dataclasses.asdict(starts)))
 """
 
 
@@ -95,11 +96,11 @@ class Field:
         assert len(tasks) == 1 + forks + threads
         return Truth(1 + forks, programs, threads)
 
-    def count(self, argv: Sequence[str], user: str | None, **options: Any) -> dict[str, Any]:
-        """``count_starts`` of ``argv``, in a process of its own, as plain data."""
-        done = self.run([python_for(user), "-c", _COUNT, json.dumps([list(argv), options])], user)
+    def count(self, argvs: Sequence[Sequence[str]], user: str | None, *, runs: int = 1) -> list[dict[str, Any]]:
+        """What a StartCounter of ``user`` says of each of ``argvs``, as plain data."""
+        done = self.run([python_for(user), "-c", _COUNT, json.dumps(argvs), str(runs)], user)
         assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+        return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def python_for(user: str | None) -> str:

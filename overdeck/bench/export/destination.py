@@ -53,5 +53,9 @@ def write_exports(measured: Measured, wanted: Sequence[Destination]) -> None:
     """Write every file. An OSError of one names its path; those before it are whole."""
     for exporter, path in wanted:
         content = exporter.render(measured)
-        with path.open("ab" if exporter.appends else "wb") as file:
-            file.write(content)
+        try:
+            with path.open("ab" if exporter.appends else "wb") as file:
+                file.write(content)
+        except OSError as error:
+            error.filename = str(path)  # a full disk names none by itself
+            raise

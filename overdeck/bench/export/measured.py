@@ -19,8 +19,8 @@ class ArmRuns(NamedTuple):
     name: str
     shown: str
     runs: tuple[Run, ...]
-    starts: str = "–"
-    """Its program starts, as the table of the outcome says them."""
+    starts: str = "-"
+    """How many programs one run starts; "-" where they were not counted."""
 
     def times_ms(self, metric: Metric) -> list[float]:
         """Each run's CPU or wall time in ms."""

@@ -40,7 +40,7 @@ def ab(
         int | None,
         typer.Option(
             "--pairs",
-            help="Blocks of one run of each arm in random order [default: 40; with --until-decided 400].",
+            help="Blocks of one run of each arm in random order. Default: 40, with --until-decided 400.",
         ),
     ] = None,
     until_decided: Annotated[
@@ -93,7 +93,7 @@ def ab(
         typer.Option(
             "--raw",
             metavar="FILE.jsonl",
-            help="One JSON line a run, written as runs happen, for hookbench report [default: one in the cache].",
+            help="One JSON line a run, written as runs happen, for hookbench report. Default: one in the cache.",
         ),
     ] = None,
     export_json: ExportJsonOption = None,
@@ -118,7 +118,6 @@ def ab(
         verb("ab", as_json) as out,
         sigterm_unwinds(),
         TemporaryDirectory(prefix="hookbench-") as room,
-        progress(_NAMES[: len(arms)], most, metric.value, until_decided=until_decided) as on_block,
     ):
         if not 2 <= len(arms) <= len(_NAMES):
             raise usage(
@@ -136,28 +135,29 @@ def ab(
         environ, before, after = environ_of(env or []), _steps("prepare", prepare), _steps("cleanup", cleanup)
         record = raw or _kept(out)
         if record:
-            out.note(f"raw record {record}")
+            out.note(f"raw record {record} (hookbench report reads it, whole or cut short)")
+        following = progress(_NAMES[: len(arms)], most, metric.value, until_decided=until_decided)
         try:
-            outcome = compare(
-                *parsed[:2],
-                *parsed[2:],
-                payload=content,
-                pairs=most,
-                metric=metric.value,
-                seed=chosen,
-                timeout_s=timeout,
-                allow_diff=allow_diff,
-                environ=environ,
-                prepare=before,
-                cleanup=after,
-                warm_up=warm_up,
-                until_decided=until_decided,
-                self_check=self_check,
-                stress=stress,
-                count_starts=starts,
-                raw=record,
-                on_block=on_block,
-            )
+            with following as on_block:
+                outcome = compare(
+                    *parsed,
+                    payload=content,
+                    pairs=most,
+                    metric=metric.value,
+                    seed=chosen,
+                    timeout_s=timeout,
+                    allow_diff=allow_diff,
+                    environ=environ,
+                    prepare=before,
+                    cleanup=after,
+                    warm_up=warm_up,
+                    until_decided=until_decided,
+                    self_check=self_check,
+                    stress=stress,
+                    count_starts=starts,
+                    raw=record,
+                    on_block=on_block,
+                )
         except InvalidMeasurement as invalid:
             invalid.data = {"verdict": "invalid", "arms": [], "seed": chosen}
             raise

@@ -21,6 +21,6 @@ SummaryOption = Annotated[
 PlotOption = Annotated[
     Path | None,
     typer.Option(
-        "--plot", metavar="FILE.svg|png", help="A picture of every pair and of all times (extra: overdeck[plot])."
+        "--plot", metavar="FILE.svg|png", help="A picture of every pair and of all times (needs the extra plot)."
     ),
 ]

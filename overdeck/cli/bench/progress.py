@@ -1,13 +1,16 @@
 """The line on a terminal that follows a measurement."""
 
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from overdeck.bench.blocks import Block
     from overdeck.bench.outcome import Metric
+
+T = TypeVar("T")
 
 _CLEAR = "\r\x1b[2K"
 
@@ -30,14 +33,32 @@ def progress(
             for arm, name in enumerate(names[1:], 1):
                 estimate = estimated(log_ratios(blocks, metric, arm), until_decided=until_decided)
                 text += f", {name} takes {times(estimate.value)}x {names[0]}'s {metric} ({interval(estimate)})"
-        sys.stderr.write(_CLEAR + text)
-        sys.stderr.flush()
+        _show(text)
 
+    with _live(show) as shown:
+        yield shown
+
+
+@contextmanager
+def counting(what: str, total: int) -> Iterator[Callable[[int], None] | None]:
+    """Counts what is done, ``3/12 rounds``; None where there is no terminal."""
+    with _live(lambda done: _show(f"{done}/{total} {what}")) as shown:
+        yield shown
+
+
+@contextmanager
+def _live(show: Callable[[T], None]) -> Iterator[Callable[[T], None] | None]:
+    """``show`` where stderr is a terminal, which is wiped at the end; else None."""
     if not sys.stderr.isatty():
         yield None
         return
     try:
         yield show
     finally:
-        sys.stderr.write(_CLEAR)
-        sys.stderr.flush()
+        _show("")
+
+
+def _show(text: str) -> None:
+    room = shutil.get_terminal_size().columns - 1  # a line that wraps cannot be cleared
+    sys.stderr.write(_CLEAR + (text if len(text) <= room else text[: room - 1] + "…"))
+    sys.stderr.flush()

@@ -1,24 +1,17 @@
 """``hookbench starts -- CMD…``: how many processes does one call start, and which?"""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from overdeck.cli.bench.arms import EventOption, PayloadOption, SizeOption, ToolOption, stdin_bytes
 from overdeck.cli.bench.environ import environ_of
 from overdeck.cli.bench.interrupt import sigterm_unwinds
+from overdeck.cli.bench.progress import counting
 from overdeck.cli.output import JsonOption, verb
 from overdeck.errors import usage
-
-if TYPE_CHECKING:
-    from overdeck.bench.arm import Arm
-
-_CLEAR = "\r\x1b[2K"
 
 
 def starts(
@@ -48,17 +41,17 @@ def starts(
     Example: hookbench starts --payload call.json -- python3 hook.py
     """
     from overdeck.bench import starts_report as report
+    from overdeck.bench.arm import command_arm, parse_arm
     from overdeck.bench.starts import StartCounter
 
-    with (
-        verb("starts", as_json) as out,
-        sigterm_unwinds(),
-        TemporaryDirectory(prefix="hookbench-") as room,
-        _progress(runs) as on_run,
-    ):
+    with verb("starts", as_json) as out, sigterm_unwinds(), TemporaryDirectory(prefix="hookbench-") as room:
+        text = _arm_text(command or [], settings)
         content = stdin_bytes(payload, payload_size, event, tool, out.note)
-        arm = _arm(command or [], settings, payload=content, event=event, tool=tool, room=Path(room))
-        with StartCounter() as counter:
+        if isinstance(text, str):
+            arm = parse_arm("A", text, payload=content, event=event, subject=tool, room=Path(room))
+        else:
+            arm = command_arm("A", text)
+        with counting("runs counted", runs) as on_run, StartCounter() as counter:
             counted = counter.count(
                 arm,
                 payload=content,
@@ -78,41 +71,13 @@ def starts(
         out.data = report.as_data(counted)
 
 
-def _arm(
-    command: list[str],
-    settings: Path | None,
-    *,
-    payload: bytes,
-    event: str | None,
-    tool: str | None,
-    room: Path,
-) -> "Arm":
-    from overdeck.bench.arm import SETTINGS_PREFIX, command_arm, parse_arm
-
+def _arm_text(command: list[str], settings: Path | None) -> str | list[str]:
+    """What names the arm: one word, of any form that ``ab`` takes, or an argv."""
     if bool(command) == bool(settings):
         raise usage(
             "starts counts either a command or a settings file",
             hint="hookbench starts -- python3 hook.py, or hookbench starts --settings FILE --event E --tool T",
         )
-    if len(command) > 1:
-        return command_arm("A", command)
-    text = f"{SETTINGS_PREFIX}{settings}" if settings else command[0]
-    return parse_arm("A", text, payload=payload, event=event, subject=tool, room=room)
-
-
-@contextmanager
-def _progress(runs: int) -> Iterator[Callable[[int], None] | None]:
-    """A line on the terminal that counts the runs; None where there is no terminal."""
-
-    def show(done: int) -> None:
-        sys.stderr.write(f"{_CLEAR}{done}/{runs} runs counted")
-        sys.stderr.flush()
-
-    if not sys.stderr.isatty():
-        yield None
-        return
-    try:
-        yield show
-    finally:
-        sys.stderr.write(_CLEAR)
-        sys.stderr.flush()
+    if settings:
+        return f"settings:{settings}"
+    return command if len(command) > 1 else command[0]
