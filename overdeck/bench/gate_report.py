@@ -153,7 +153,7 @@ class Reports:
     def __init__(self, summary: Path | None, xml: Path | None) -> None:
         self.summary = summary
         self.xml = xml
-        self._section = ""
+        self._section = b""
 
     def begin(self) -> None:
         """Both say that the gate did not finish; raises OSError where one of them cannot be written."""
@@ -172,18 +172,19 @@ class Reports:
     def _say(self, why: str) -> None:
         self._write(f"### {_SUITE}: INVALID\n\n{_escaped(why)}\n", _suite([(_SUITE, "finished", "invalid", why)]))
 
-    def _write(self, section: str, xml: bytes) -> None:
+    def _write(self, text: str, xml: bytes) -> None:
+        section = text.encode("utf-8", "replace")
         if self.xml:
             write_atomically(self.xml, xml, mode=0o644)
         if self.summary:
-            before = self.summary.read_text("utf-8") if self.summary.exists() else ""
+            before = self.summary.read_bytes() if self.summary.exists() else b""
             start = before.rfind(self._section) if self._section else -1
             if start < 0:
-                gap = "\n" if before and not before.endswith("\n\n") else ""
+                gap = b"\n" if before and not before.endswith(b"\n\n") else b""
                 whole = before + gap + section
             else:
                 whole = before[:start] + section + before[start + len(self._section) :]
-            write_atomically(self.summary, whole.encode(), mode=0o644)
+            write_atomically(self.summary, whole, mode=0o644)
             self._section = section
 
 

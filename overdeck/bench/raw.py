@@ -117,7 +117,7 @@ def _begun(path: Path, rows: list[dict[str, Any]]) -> Recording:
         raise _not_ours(path)
     if first.get("v") != VERSION:
         raise usage(
-            f"{path} is a raw record of form {first.get('v')}; this hookbench reads form {VERSION}",
+            f"{path} is a raw record of form {first.get('v')}; this version reads form {VERSION}",
             hint="read it with the version that wrote it, or measure again",
         )
     known = {name.name: first[name.name] for name in fields(Plan) if name.name in first}

@@ -3,13 +3,14 @@
 import math
 import random
 from collections.abc import Callable
+from datetime import timedelta
 from statistics import fmean, median
 
 import pytest
 
 from overdeck.bench.fleet.arithmetic import student_t, total_of_means, totals_ratio
-from overdeck.bench.fleet.model import NOTHING, EventCost, Span, fleet_of
-from overdeck.bench.fleet.rates import Rates, given_rates
+from overdeck.bench.fleet.model import FEWEST_SESSIONS, NOTHING, EventCost, Span, fleet_of
+from overdeck.bench.fleet.rates import Rate, Rates, Record, Session, given_rates
 from overdeck.bench.starts import Count
 
 WEIGHTS = [6.0, 10.0, 2.0]
@@ -103,6 +104,55 @@ def test_the_interval_of_a_ratio_covers_the_truth(draw: Callable[..., float], ru
         return found.low <= totals[1] / totals[0] <= found.high
 
     assert 0.92 <= _trials(draw, runs, covered) <= 0.975
+
+
+@pytest.mark.parametrize("sessions", [8, 30])
+def test_the_interval_covers_what_sessions_do_where_they_differ(sessions: int) -> None:
+    """Each works for another time, and makes events at another pace, in another mix."""
+    costs = {"PreToolUse:Bash": [0.29, 0.3, 0.31] * 4, "Stop": [0.1, 0.11, 0.09] * 4}
+    cheap = {word: [x / 10 if word == "Stop" else x / 50 for x in sample] for word, sample in costs.items()}
+    chance = random.Random(4)
+    truth = 0.3 * 0.5 + 0.1 * 0.05
+    ratio = (0.3 / 50 * 0.5 + 0.01 * 0.05) / truth
+    hits = [0, 0]
+    for _ in range(TRIALS):
+        recorded = []
+        for _ in range(sessions):
+            worked = chance.uniform(500, 5000)
+            pace, stops = (chance.lognormvariate(-(0.4**2) / 2, 0.4) for _ in range(2))
+            counts = {
+                ("PreToolUse", "Bash"): round(worked * 0.5 * pace),
+                ("Stop", ""): round(worked * 0.05 * stops),
+            }
+            recorded.append(Session(worked, counts))
+        record = Record(timedelta(days=7), tuple(recorded))
+        worked_s = record.worked.total_seconds()
+        rows = [
+            Rate(*moment, sum(one.counts[moment] for one in recorded) / worked_s)
+            for moment in (("PreToolUse", "Bash"), ("Stop", ""))
+        ]
+        fleet = fleet_of(
+            [(name, name, {word: EventCost(tuple(x), tuple(x)) for word, x in of_arm.items()})
+             for name, of_arm in (("a", costs), ("b", cheap))],
+            Rates(tuple(rows), "recorded", record), sessions=1, processors=1,
+        )  # fmt: skip
+        hits[0] += fleet.arms[0].cores.low <= truth <= fleet.arms[0].cores.high
+        assert fleet.arms[1].ratio
+        hits[1] += fleet.arms[1].ratio.low <= ratio <= fleet.arms[1].ratio.high
+    assert [0.9 <= hit / TRIALS <= 0.98 for hit in hits] == [True, True], hits
+
+
+def test_few_sessions_cannot_tell_how_much_they_differ_and_do_not_count() -> None:
+    sample = (0.29, 0.3, 0.31) * 4
+    costs = {"Stop": EventCost(sample, sample)}
+    widths = []
+    for count in (FEWEST_SESSIONS - 1, FEWEST_SESSIONS):
+        sessions = tuple(Session(100.0 * n, {("Stop", ""): 7}) for n in range(1, count + 1))
+        rates = Rates((Rate("Stop", "", 0.1),), "recorded", Record(timedelta(days=7), sessions))
+        (arm,) = fleet_of([("a", "a", costs)], rates, sessions=1, processors=1).arms
+        widths.append(arm.cores.high / arm.cores.low)
+    assert widths[0] < 1.1
+    assert widths[1] > 1.5
 
 
 def test_a_percentile_bootstrap_would_cover_less_than_it_says() -> None:

@@ -134,7 +134,7 @@ def test_recorded_rates_are_calls_over_the_time_sessions_worked(places: Places) 
         {"PreToolUse:Bash": 11 / 200, "PreToolUse:Write": 6 / 200, "Stop": 1 / 200}
     )
     assert rates.record is not None
-    assert (rates.record.sessions, rates.record.calls) == (2, 18)
+    assert (len(rates.record.sessions), rates.record.calls) == (2, 18)
     assert rates.record.worked == timedelta(seconds=200)
 
 

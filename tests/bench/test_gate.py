@@ -1,5 +1,4 @@
-"""``hookbench gate`` on small real repositories whose build copies a shell hook: canaries, and every way it fails
-closed."""
+"""``hookbench gate`` on small real repositories whose build copies a shell hook: sides, verdicts, the gate file."""
 
 import json
 import os

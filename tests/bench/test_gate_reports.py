@@ -19,7 +19,7 @@ GREEN = '<testsuite tests="1" failures="0" errors="0" skipped="0"><testcase name
 def files(tmp_path: Path) -> tuple[Path, Path]:
     """A summary that another step has begun, and the green XML of an earlier run."""
     summary, xml = tmp_path / "summary.md", tmp_path / "junit.xml"
-    summary.write_text("# another step\n")
+    summary.write_bytes(b"# another step \xff\n")
     xml.write_text(GREEN)
     return summary, xml
 
@@ -27,6 +27,10 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 @pytest.fixture
 def reported(gate: Callable, files: tuple[Path, Path]) -> Callable:
     return lambda *words: gate("--summary", files[0], "--junit", files[1], *words)
+
+
+def said(summary: Path) -> str:
+    return summary.read_text("utf-8", "replace")
 
 
 def cases(xml: Path) -> dict[str, list[str]]:
@@ -46,8 +50,8 @@ def test_a_failing_gate_has_a_case_for_each_metric_and_a_failure_for_the_dear_on
     assert set(cases(xml)) == {"a call/cpu", "a call/wall", "a call/starts", "a call/control"}
     assert cases(xml)["a call/cpu"] == ["failure"]
     assert cases(xml)["a call/starts"] == []
-    text = summary.read_text()
-    assert text.startswith("# another step\n\n### hookbench gate: FAIL\n")
+    assert summary.read_bytes().startswith(b"# another step \xff\n\n### hookbench gate: FAIL\n")
+    text = said(summary)
     assert "| a call | cpu | fail |" in text
     assert "INVALID" not in text
 
@@ -56,14 +60,14 @@ def test_a_second_gate_appends_its_own_section(reported, repository, files):
     repository.gate(GATE.format(base=""))
     reported()
     reported()
-    assert files[0].read_text().count("### hookbench gate: INVALID") == 2
+    assert said(files[0]).count("### hookbench gate: INVALID") == 2
 
 
 def test_a_gate_without_a_base_leaves_no_green_file(reported, repository, files):
     repository.gate(GATE.format(base=""))
     assert reported().code == 4
     assert cases(files[1]) == {"hookbench gate/finished": ["error"]}
-    assert "no base is pinned" in files[0].read_text()
+    assert "no base is pinned" in said(files[0])
 
 
 def test_a_gate_without_a_gate_file_leaves_no_green_file(reported, files):
@@ -76,7 +80,7 @@ def test_an_invalid_scenario_is_an_error_for_each_metric_whatever_its_hook_print
     repository.gate(GATE.format(base=repository.commit()))
     assert reported().code == 4
     assert cases(files[1]) == {f"a call/{metric}": ["error"] for metric in ("cpu", "wall", "starts")}
-    assert "exited 127" in files[0].read_text()
+    assert "exited 127" in said(files[0])
 
 
 def test_a_killed_gate_leaves_invalid_in_both_files(gate, repository, environ, files, tmp_path):
@@ -96,7 +100,7 @@ def test_a_killed_gate_leaves_invalid_in_both_files(gate, repository, environ, f
     running.send_signal(signal.SIGKILL)
     running.communicate(timeout=60)  # until the spawner too, which ends its arms, has closed its output
     assert cases(xml) == {"hookbench gate/finished": ["error"]}
-    assert "### hookbench gate: INVALID\n\nthe gate did not finish" in summary.read_text()
+    assert "### hookbench gate: INVALID\n\nthe gate did not finish" in said(summary)
 
 
 @pytest.mark.parametrize("option", ["--summary", "--junit"])

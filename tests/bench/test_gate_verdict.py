@@ -147,6 +147,21 @@ def test_a_clock_that_stands_still_is_invalid(wall_ns, cpu_us):
             judge(stuck(wall_ns, cpu_us))
 
 
+def test_a_clock_in_ticks_of_the_calls_own_length_is_invalid():
+    @contextmanager
+    def ticking(seed: int):
+        for_ever = endless(random.Random(seed), 1.04, 1.0)
+        yield (
+            block._replace(
+                runs=tuple(run._replace(user_us=max(1, run.user_us // 20_000) * 20_000) for run in block.runs)
+            )
+            for block in for_ever
+        )
+
+    with pytest.raises(InvalidMeasurement, match="took the very same CPU time twice"):
+        judge_times(ticking, Tolerance(), random.Random(1))
+
+
 def test_blocks_that_end_before_a_verdict_are_invalid():
     @contextmanager
     def three(seed: int):

@@ -79,6 +79,12 @@ def test_subshells_are_pointed_out(hookbench, payload):
     assert "hint: 2 of 4 starts are subshells that ran no program" in said.out
 
 
+def test_on_a_terminal_the_runs_are_followed_and_gone_before_the_outcome(home):
+    shown = home.on_a_terminal("hookbench", "starts", "--runs", "2", "--", "true")
+    assert "2/2 runs counted" in shown
+    assert shown.rpartition("\x1b[2K")[2].startswith("one call starts 1 process and 1 program")
+
+
 def test_a_name_from_the_tree_cannot_write_to_the_terminal(hookbench, payload, tmp_path):
     odd = tmp_path / "od\x1b[31md\n\udcff"
     odd.write_text("#!/bin/sh\n:\n")
@@ -103,8 +109,9 @@ def test_nothing_that_is_counted_outlives_hookbench(payload, tmp_path, environ, 
     first, pids = tmp_path / "first", tmp_path / "pids"
     # The uncounted run ends at once; the first counted one stays.
     code = f"test -e {first} || {{ >{first}; exit; }}; (setsid sleep 300 & echo $! >>{pids}); sleep 300"
+    heard = ["env", "--default-signal=INT"]  # where the tests were started by a shell's `&`, it is ignored
     running = subprocess.Popen(
-        [*argv_of("hookbench"), "starts", "--payload", str(payload), "--", "sh", "-c", code],
+        [*heard, *argv_of("hookbench"), "starts", "--payload", str(payload), "--", "sh", "-c", code],
         env=environ,
         cwd=tmp_path,
         stdout=subprocess.PIPE,

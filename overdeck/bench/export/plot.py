@@ -43,7 +43,7 @@ class Plot:
             raise usage(
                 "--plot needs matplotlib, which is not installed",
                 code="no-matplotlib",
-                hint="pip install 'overdeck[plot]' (pipx: pipx inject overdeck matplotlib)",
+                hint="pip install 'overdeck[plot]' (pipx: pipx inject overdeck 'matplotlib')",
             )
 
     def render(self, measured: Measured) -> bytes:

@@ -41,24 +41,30 @@ def student_t(freedom: float, confidence: float = 0.95) -> float:
     return z + sum(term / freedom**power for power, term in enumerate(terms, start=1))
 
 
-def total_of_means(weights: Sequence[float], samples: Sequence[Sequence[float]]) -> Estimate:
+def total_of_means(
+    weights: Sequence[float], samples: Sequence[Sequence[float]], sessions: Sequence[float] = ()
+) -> Estimate:
     """Σ weight × mean of its sample: independent samples, each of at least FEWEST_RUNS positive values.
 
-    An empty sample costs nothing. The degrees of freedom are Welch and Satterthwaite's.
+    An empty sample costs nothing. ``sessions`` is what each recorded session does to the log of the total (see
+    ``pull``), where the weights are themselves uncertain. The degrees of freedom are Welch and Satterthwaite's.
     """
     total = sum(weight * fmean(sample) for weight, sample in zip(weights, samples, strict=True) if sample)
     if not total:
         return ZERO
     shares = [[weight * x / total for x in sample] for weight, sample in zip(weights, samples, strict=True)]
-    return _interval(total, shares)
+    return _interval(total, [*shares, sessions])
 
 
 def totals_ratio(
-    weights: Sequence[float], a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]
+    weights: Sequence[float],
+    a: Sequence[Sequence[float]],
+    b: Sequence[Sequence[float]],
+    sessions: Sequence[float] = (),
 ) -> Estimate | None:
     """B's total over A's. The i-th values of an event's two samples were taken together, and stay so.
 
-    None where A costs nothing.
+    None where A costs nothing. ``sessions`` as in ``total_of_means``.
     """
     total_a = sum(weight * fmean(sample) for weight, sample in zip(weights, a, strict=True) if sample)
     total_b = sum(weight * fmean(sample) for weight, sample in zip(weights, b, strict=True) if sample)
@@ -72,7 +78,18 @@ def totals_ratio(
         parts_a = [weight * x / total_a for x in one] or [0.0] * count
         parts_b = [weight * x / total_b for x in other] or [0.0] * count
         differences.append([y - x for x, y in zip(parts_a, parts_b, strict=True)])
-    return _interval(total_b / total_a, differences)
+    return _interval(total_b / total_a, [*differences, sessions])
+
+
+def pull(above: Sequence[float], below: Sequence[float]) -> list[float]:
+    """What each session does to log(Σ above / Σ below), where it adds one value to each sum: the delta method.
+
+    The values' mean is 0, and their variance over their number is the variance of that log. Empty where a sum is 0.
+    """
+    over, under, count = math.fsum(above), math.fsum(below), len(above)
+    if not over or not under:
+        return []
+    return [count * (x / over - y / under) for x, y in zip(above, below, strict=True)]
 
 
 def _interval(value: float, influences: Sequence[Sequence[float]]) -> Estimate:

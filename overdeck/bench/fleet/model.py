@@ -2,12 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import NamedTuple
 
 from overdeck.bench.bootstrap import Estimate
-from overdeck.bench.fleet.arithmetic import scaled, total_of_means, totals_ratio
-from overdeck.bench.fleet.rates import Rate, Rates
+from overdeck.bench.fleet.arithmetic import pull, scaled, total_of_means, totals_ratio
+from overdeck.bench.fleet.rates import Rate, Rates, Session
 from overdeck.bench.starts import Count
+
+FEWEST_SESSIONS = 6
+"""With fewer recorded sessions it cannot be told how much they differ."""
 
 
 class Span(NamedTuple):
@@ -76,29 +80,52 @@ def fleet_of(
 
     Only events that every arm has a cost for are summed: the others are ``Fleet.unmeasured``.
     """
-    words = [rate.word for rate in rates.rows if all(rate.word in costs for _name, _shown, costs in arms)]
-    per_second = {rate.word: sessions * rate.per_second for rate in rates.rows}
-    weights = [per_second[word] for word in words]
-    first = [arms[0][2][word].cpu_s for word in words] if arms else []
+    counted = [rate for rate in rates.rows if all(rate.word in costs for _name, _shown, costs in arms)]
+    weights = [sessions * rate.per_second for rate in counted]
+    recorded = distinct_sessions(rates)
+    worked = [session.worked_s for session in recorded]
+    chosen = [{rate.word: costs[rate.word] for rate in counted} for _name, _shown, costs in arms]
+    samples = [[cost.cpu_s for cost in of_arm.values()] for of_arm in chosen]
+    each = [_by_session(recorded, counted, of_arm) for of_arm in samples]
     totals = []
-    for position, (name, shown, costs) in enumerate(arms):
-        chosen = {word: costs[word] for word in words}
-        samples = [cost.cpu_s for cost in chosen.values()]
-        cores = total_of_means(weights, samples)
+    for which, (name, shown, _costs) in enumerate(arms):
+        cores = total_of_means(weights, samples[which], pull(each[which], worked))
+        costs = chosen[which]
         totals.append(
             ArmTotal(
                 name=name,
                 shown=shown,
                 cores=cores,
                 share=scaled(cores, 1 / processors),
-                process_starts_s=_rate_of([cost.process_starts for cost in chosen.values()], weights),
-                program_starts_s=_rate_of([cost.program_starts for cost in chosen.values()], weights),
-                starts_exact=all(cost.starts_exact for cost in chosen.values()),
-                ratio=totals_ratio(weights, first, samples) if position else None,
-                costs=chosen,
+                process_starts_s=_rate_of([cost.process_starts for cost in costs.values()], weights),
+                program_starts_s=_rate_of([cost.program_starts for cost in costs.values()], weights),
+                starts_exact=all(cost.starts_exact for cost in costs.values()),
+                ratio=totals_ratio(weights, samples[0], samples[which], pull(each[which], each[0]))
+                if which
+                else None,
+                costs=costs,
             )
         )
     return Fleet(sessions, processors, rates, tuple(totals))
+
+
+def distinct_sessions(rates: Rates) -> tuple[Session, ...]:
+    """The recorded sessions whose differences are part of the intervals: none where there are too few to tell."""
+    sessions = rates.record.sessions if rates.record else ()
+    return sessions if len(sessions) >= FEWEST_SESSIONS else ()
+
+
+def _by_session(
+    sessions: Sequence[Session], rates: Sequence[Rate], samples: Sequence[Sequence[float]]
+) -> list[float]:
+    """What the events of each session would cost, in CPU seconds."""
+    means = {
+        (rate.event, rate.subject): fmean(sample) if sample else 0.0
+        for rate, sample in zip(rates, samples, strict=True)
+    }
+    return [
+        sum(means.get(moment, 0.0) * count for moment, count in session.counts.items()) for session in sessions
+    ]
 
 
 def _rate_of(counts: Sequence[Count | None], weights: Sequence[float]) -> Span | None:

@@ -10,7 +10,7 @@ Stop = 0.01
 import difflib
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -28,8 +28,12 @@ _TOOL = re.compile(r"[\w.:/-]{1,200}", re.ASCII)
 """What tools are called, those of MCP servers too; a table would not survive other characters."""
 
 
+Moment = tuple[str, str]
+"""An event and its subject: the tool (or the source of a SessionStart), else empty."""
+
+
 class Rate(NamedTuple):
-    """One kind of event; ``subject`` is the tool (or the source of a SessionStart), else empty."""
+    """How often one Moment comes."""
 
     event: str
     subject: str
@@ -42,14 +46,28 @@ class Rate(NamedTuple):
         return f"{self.event}:{self.subject}" if self.subject else self.event
 
 
-class Record(NamedTuple):
+class Session(NamedTuple):
+    """One recorded session: how long it worked, and how often each event happened."""
+
+    worked_s: float
+    counts: Mapping[Moment, int]
+
+
+@dataclass(frozen=True)
+class Record:
     """What recorded rates rest on."""
 
     window: timedelta
-    sessions: int
-    worked: timedelta
-    """The sum over the sessions."""
-    calls: int
+    sessions: tuple[Session, ...]
+
+    @property
+    def worked(self) -> timedelta:
+        """The sum over the sessions."""
+        return timedelta(seconds=math.fsum(session.worked_s for session in self.sessions))
+
+    @property
+    def calls(self) -> int:
+        return sum(sum(session.counts.values()) for session in self.sessions)
 
 
 @dataclass(frozen=True)
@@ -87,7 +105,7 @@ def given_rates(words: Iterable[str]) -> Rates:
         if row.word in seen:
             raise _refused(f"--rate {row.word} is given twice")
         seen.add(row.word)
-    return Rates(_by_rate(rows), "given on the command line")
+    return Rates(by_rate(rows), "given on the command line")
 
 
 def read_rates(path: Path) -> Rates:
@@ -117,7 +135,7 @@ def read_rates(path: Path) -> Rates:
             check_sessions(sessions)
         except OverdeckError as error:
             raise broken(path, line_of(path, "sessions"), error.message) from None
-    return Rates(_by_rate(found), str(path), sessions=sessions)
+    return Rates(by_rate(found), str(path), sessions=sessions)
 
 
 def check_sessions(sessions: int) -> None:
@@ -126,7 +144,7 @@ def check_sessions(sessions: int) -> None:
         raise usage(f"{sessions} sessions: a fleet has 1 to {MOST_SESSIONS}", hint="--sessions 20")
 
 
-def parse_moment(word: str, named: str) -> tuple[str, str]:
+def parse_moment(word: str, named: str) -> Moment:
     """``PreToolUse:Bash`` as (event, subject); raises OverdeckError (usage) that begins with ``named``."""
     event, colon, subject = word.partition(":")
     if event not in CLAUDE_EVENTS:
@@ -159,7 +177,8 @@ def _rate(word: str, value: float, named: str) -> Rate:
     return Rate(event, subject, value)
 
 
-def _by_rate(rows: Iterable[Rate]) -> tuple[Rate, ...]:
+def by_rate(rows: Iterable[Rate]) -> tuple[Rate, ...]:
+    """Most frequent first."""
     return tuple(sorted(rows, key=lambda row: (-row.per_second, row.word)))
 
 

@@ -4,9 +4,11 @@ A session works from call to call; a gap longer than IDLE counts as IDLE, becaus
 ran for long, and an hour at lunch must not make hooks look cheap. Our own probes' calls are not counted.
 """
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from overdeck.bench.fleet.rates import EXAMPLE, Rate, Rates, Record, is_tool
+from overdeck.bench.fleet.rates import EXAMPLE, Moment, Rate, Rates, Record, Session, by_rate, is_tool
 from overdeck.dispatch.clients import CLAUDE_EVENTS, SOURCES, TOOL_EVENTS
 from overdeck.errors import OverdeckError, not_found
 from overdeck.paths import Places
@@ -21,11 +23,11 @@ _CALLS = (
 )
 # `least` passes over NULL: without the filter a session's first call, which follows none, would count as IDLE.
 _WORKED = (
-    "select count(distinct session), coalesce(sum(least(gap, $idle)) filter (gap is not null), 0)::bigint, count(*) "
+    "select session, coalesce(sum(least(gap, $idle)) filter (gap is not null), 0)::bigint "
     "from (select session, date_diff('microsecond', lag(ts) over (partition by session order by ts), ts) as gap "
-    "from fleet_calls)"
+    "from fleet_calls) group by session order by session"
 )
-_COUNTS = "select event, tool, count(*) from fleet_calls group by event, tool order by count(*) desc, event, tool"
+_COUNTS = "select session, event, tool, count(*) from fleet_calls group by all order by all"
 
 
 def recorded_rates(places: Places, *, since: timedelta, now: datetime | None = None) -> Rates:
@@ -42,26 +44,33 @@ def recorded_rates(places: Places, *, since: timedelta, now: datetime | None = N
         raise _none(f"{places.published} does not exist, so nothing was recorded")
     with reader(places) as published:
         published.connection.execute(_CALLS, {"start": _naive(start), "now": _naive(now)})
-        row = published.connection.execute(_WORKED, {"idle": round(IDLE.total_seconds() * 1e6)}).fetchone()
+        worked = published.connection.execute(_WORKED, {"idle": round(IDLE.total_seconds() * 1e6)}).fetchall()
         counts = published.connection.execute(_COUNTS).fetchall()
         last = published.connection.execute("select max(ts) from counted_calls where client = 'claude'").fetchone()
-    assert row is not None and last is not None  # aggregates without groups give one row
-    sessions, worked_us, calls = row
-    if not calls:
+    assert last is not None  # an aggregate without groups gives one row
+    record = _record(since, worked, counts)
+    if not record.calls:
         seen = f"the last call was {span(now - last[0].replace(tzinfo=UTC))} ago" if last[0] else "nor before"
         raise _none(f"no call was recorded in the last {span(since)}, {seen}", hint="--since 4w, or ")
-    if not worked_us:
+    worked_s = record.worked.total_seconds()
+    if not worked_s:
         raise _none(f"no session in the last {span(since)} made more than one call", hint="--since 4w, or ")
-    worked_s = worked_us / 1e6
-    return Rates(
-        tuple(
-            Rate(event, _subject(event, tool), count / worked_s)
-            for event, tool, count in counts
-            if event in CLAUDE_EVENTS and (event not in TOOL_EVENTS or is_tool(tool))
-        ),
-        f"recorded in {places.calls_log.name}",
-        Record(since, sessions, timedelta(seconds=worked_s), calls),
-    )
+    total: Counter[Moment] = Counter()
+    for session in record.sessions:
+        total.update(session.counts)
+    rows = [Rate(event, subject, count / worked_s) for (event, subject), count in total.items()]
+    return Rates(by_rate(rows), f"recorded in {places.calls_log.name}", record)
+
+
+def _record(
+    window: timedelta, worked: Sequence[tuple[str, int]], counts: Sequence[tuple[str, str, str, int]]
+) -> Record:
+    """Sessions with their counts; what no client calls an event or a tool is left out."""
+    of_session: dict[str, Counter[Moment]] = {session: Counter() for session, _ in worked}
+    for session, event, tool, count in counts:
+        if event in CLAUDE_EVENTS and (event not in TOOL_EVENTS or is_tool(tool)):
+            of_session[session][event, _subject(event, tool)] += count
+    return Record(window, tuple(Session(us / 1e6, of_session[session]) for session, us in worked))
 
 
 def _subject(event: str, tool: str) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 from overdeck.bench.bootstrap import Estimate
 from overdeck.bench.fleet.arithmetic import scaled, total_of_means
-from overdeck.bench.fleet.model import ArmTotal, EventCost, Fleet, Span
+from overdeck.bench.fleet.model import ArmTotal, EventCost, Fleet, Span, distinct_sessions
 from overdeck.bench.fleet.rates import Rate
 from overdeck.bench.fleet.recorded import IDLE
 from overdeck.bench.report import times
@@ -78,8 +78,8 @@ def assumptions(fleet: Fleet) -> list[str]:
     if rates.record:
         record = rates.record
         said.append(
-            f"rates: {record.calls:,} calls in {record.sessions:,} sessions of the last {span(record.window)}, which "
-            f"worked {span(record.worked)} in all (a gap counts as {span(IDLE)} at most); {rates.source}"
+            f"rates: {record.calls:,} calls in {len(record.sessions):,} sessions of the last {span(record.window)}, "
+            f"which worked {span(record.worked)} in all (a gap counts as {span(IDLE)} at most); {rates.source}"
         )
         said.append("an event that the dispatcher was not installed for was not recorded and has no rate")
     else:
@@ -96,7 +96,9 @@ def assumptions(fleet: Fleet) -> list[str]:
         if free:
             said.append(f"{arm.name} starts no hook on {', '.join(free)}")
     said.append(
-        "the interval is of the runs made here, one at a time: not of other days, payloads or a full machine"
+        "the interval is of the runs made, one at a time, "
+        + ("and of how the recorded sessions differ: " if distinct_sessions(rates) else "at these very rates: ")
+        + "not of other payloads or a full machine"
     )
     return said
 
@@ -110,7 +112,7 @@ def as_data(fleet: Fleet, *, seed: int | None, notes: list[str]) -> dict[str, An
         "rates": {
             "source": fleet.rates.source,
             "window_s": record.window.total_seconds() if record else None,
-            "sessions": record.sessions if record else None,
+            "sessions": len(record.sessions) if record else None,
             "worked_s": record.worked.total_seconds() if record else None,
             "calls": record.calls if record else None,
             "events": [
