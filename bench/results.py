@@ -252,9 +252,9 @@ def _beside_hyperfine() -> list[str]:
     python = str(interpreter())
     nothing = against_hyperfine.of_nothing([python, "-I", "-S", "-c", "pass"])
     what = f"{nothing.comparisons} comparisons of a hook with itself under bursts of load"
-    limit = f"|t| > {against_hyperfine.NOTICED_T:g}"
+    limit = f"t beyond ±{against_hyperfine.NOTICED_T:g}"  # no bar: this is a cell of a table
     lines = [
-        f"| {what}: verdicts of hookbench; {limit} by hyperfine's figures, worst ratio | | {nothing.verdicts}; "
+        f"| {what}: verdicts of hookbench; {limit} in hyperfine's figures, worst ratio | | {nothing.verdicts}; "
         f"{nothing.noticed}, {nothing.worst:.2f} | | ≤ 1 | {'met' if nothing.verdicts <= 1 else 'MISSED'} |"
     ]
     for shown, argv in (("true", ["/bin/true"]), ("python3 -c 'import json'", [python, "-c", "import json"])):
