@@ -50,6 +50,12 @@ class Overhead(NamedTuple):
     shell: float
     """What the shell that hands over the payload adds to hyperfine's run."""
 
+    def __str__(self) -> str:
+        return (
+            f"beside a run, hookbench spends {self.hookbench:.2f} ms; hyperfine {self.hyperfine:.2f} ms, and "
+            f"{self.shell:.2f} ms on the shell without which it hands over no payload"
+        )
+
 
 def found() -> bool:
     """Whether there is a hyperfine to measure against."""
@@ -96,15 +102,34 @@ def hyperfine_says(argv: Sequence[str]) -> Told:
     return Told(max(fmean(b) / fmean(a), fmean(a) / fmean(b)), t)
 
 
-def summary(ours: Sequence[Comparison], theirs: Sequence[Told]) -> str:
-    """What both said of as many comparisons of a command with itself, in a sentence."""
-    verdicts = sum(comparison.verdict != "no-difference" for comparison in ours)
-    noticed = sum(abs(told.t) > NOTICED_T for told in theirs)
-    worst = max(told.ratio for told in theirs)
-    return (
-        f"of {len(ours)} comparisons of a hook with itself under bursts of load, {RUNS} runs an arm: hookbench gives a "
-        f"verdict in {verdicts}; hyperfine's means are further apart than |t| > {NOTICED_T:g} in {noticed} of "
-        f"{len(theirs)}, at worst {worst:.2f} times"
+class Nothing(NamedTuple):
+    """What both tools made of comparisons of a command with itself."""
+
+    comparisons: int
+    verdicts: int
+    """That hookbench gave."""
+    noticed: int
+    """Of hyperfine's comparisons, those with a |t| over NOTICED_T."""
+    worst: float
+    """hyperfine's largest ratio of the two means."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.comparisons} comparisons of a hook with itself under bursts of load, {RUNS} runs an arm: hookbench "
+            f"gives a verdict in {self.verdicts}; hyperfine's means are apart by |t| > {NOTICED_T:g} in "
+            f"{self.noticed}, at worst {self.worst:.2f} times"
+        )
+
+
+def of_nothing(argv: Sequence[str], *, comparisons: int = 12, bursts_from: int = 7) -> Nothing:
+    """Compare ``argv`` with itself under bursts of load, by hookbench and by hyperfine in turns."""
+    with burners(bursts_from=bursts_from):
+        both = [(hookbench_says(argv, seed), hyperfine_says(argv)) for seed in range(comparisons)]
+    return Nothing(
+        comparisons,
+        sum(ours.verdict != "no-difference" for ours, _ in both),
+        sum(abs(theirs.t) > NOTICED_T for _, theirs in both),
+        max(theirs.ratio for _, theirs in both),
     )
 
 
@@ -143,14 +168,6 @@ def _shell(pairs: int) -> float:
         through = command_arm("sh", ["/bin/sh", "-c", f"/bin/true <{payload.name}"])
         took = compare(bare, through, payload=b"", pairs=pairs)
     return took.b.wall_ms - took.a.wall_ms
-
-
-def overhead_summary(cost: Overhead) -> str:
-    """What each tool spends on a run beside the run, in a sentence."""
-    return (
-        f"beside a run, hookbench spends {cost.hookbench:.2f} ms; hyperfine {cost.hyperfine:.2f} ms, and "
-        f"{cost.shell:.2f} ms on the shell without which it hands over no payload"
-    )
 
 
 def _hookbench(argv: Sequence[str], pairs: int, seed: int) -> Comparison:

@@ -20,6 +20,7 @@ from statistics import median
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import against_hyperfine
 import fleets
 
 import overdeck
@@ -71,6 +72,8 @@ def main() -> int:
         if not options.only:
             print("measuring: 20 calls at a time", file=sys.stderr)
             lines += _concurrent(Path(folder))
+            print("measuring: beside hyperfine", file=sys.stderr)
+            lines += _beside_hyperfine()
     table = "\n".join(lines)
     if options.only:
         print(table)
@@ -239,6 +242,33 @@ def _concurrent(folder: Path, at_once: int = 20, rounds: int = 50) -> list[str]:
         f"| {what}, quiet and under CPU stress: verdicts lost; lines | | {lost}; {lines} | | 0; {expected} "
         f"| {'met' if not lost and lines == expected else 'MISSED'} |",
     ]
+
+
+def _beside_hyperfine() -> list[str]:
+    """What hookbench and hyperfine make of no difference, and what each spends on a run."""
+    if not against_hyperfine.found():
+        print("no hyperfine is installed here: its rows are left out", file=sys.stderr)
+        return []
+    python = str(interpreter())
+    nothing = against_hyperfine.of_nothing([python, "-I", "-S", "-c", "pass"])
+    what = f"{nothing.comparisons} comparisons of a hook with itself under bursts of load"
+    limit = f"|t| > {against_hyperfine.NOTICED_T:g}"
+    lines = [
+        f"| {what}: verdicts of hookbench; {limit} by hyperfine's figures, worst ratio | | {nothing.verdicts}; "
+        f"{nothing.noticed}, {nothing.worst:.2f} | | ≤ 1 | {'met' if nothing.verdicts <= 1 else 'MISSED'} |"
+    ]
+    for shown, argv in (("true", ["/bin/true"]), ("python3 -c 'import json'", [python, "-c", "import json"])):
+        cost = against_hyperfine.overhead(argv)
+        rivals = (
+            ("its shell hands over the payload", cost.hyperfine + cost.shell),
+            ("no payload", cost.hyperfine),
+        )
+        lines += [
+            f"| spent beside a run of `{shown}`: hookbench / hyperfine, {which} | wall | {cost.hookbench / theirs:.2f} "
+            f"| | ≤ 1 | {'met' if cost.hookbench <= theirs else 'MISSED'} |"
+            for which, theirs in rivals
+        ]
+    return lines
 
 
 def _head(pairs: int) -> str:

@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 import pytest
+from limits import LimitBroken, at_most
 from loads import SYNTHETIC, TRACES, log_ratios, series
 
 from overdeck.bench.eprocess import CLIP, EProcess, anytime_interval, evidence, fewest, log_e, scale
 from overdeck.bench.statistics import signed_rank_p
 
 ALPHA = 0.01
-TRIALS = 600
+TRIALS = 2000
 
 
 def blocks(load: str, trials: int, *, increase: float = 0.0, pairs: int = 80) -> list[list[float]]:
@@ -21,16 +22,16 @@ def blocks(load: str, trials: int, *, increase: float = 0.0, pairs: int = 80) ->
 
 @pytest.mark.parametrize("load", [*SYNTHETIC, *TRACES])
 def test_identical_arms_are_decided_at_most_as_often_as_alpha_however_often_one_looks(load):
-    false = sum(evidence(differences, ALPHA).decision is not None for differences in blocks(load, TRIALS))
-    assert false / TRIALS <= ALPHA
+    at_most(ALPHA, [evidence(differences, ALPHA).decision is not None for differences in blocks(load, TRIALS)])
 
 
-def test_looking_at_the_signed_rank_test_after_every_block_would_break_that_promise():
-    false = sum(
+def test_looking_at_the_signed_rank_test_after_every_block_breaks_that_limit():
+    hits = [
         any(signed_rank_p(differences[:n]) < ALPHA for n in range(8, 51))
-        for differences in blocks("idle", 150, pairs=50)
-    )
-    assert false / 150 > 3 * ALPHA
+        for differences in blocks("bursty wall", 500, pairs=50)
+    ]
+    with pytest.raises(LimitBroken):
+        at_most(ALPHA, hits)
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_a_summary_stands_behind_what_is_there_and_everything_else_takes_its_pla
 
 def test_a_summary_tells_the_warnings_and_what_they_say_means_nothing_to_markdown():
     said = Summary().render(measured(*TWO.arms, warnings=("load of `x` | <b>", "two"))).decode()
-    assert "> [!WARNING]\n> load of \\`x\\` \\| \\<b\\>\n> two\n" in said
+    assert "> [!WARNING]\n> - load of \\`x\\` \\| \\<b\\>\n> - two\n" in said
     assert "WARNING" not in Summary().render(TWO).decode()
 
 

@@ -16,6 +16,7 @@ Series = NDArray[np.float64]
 
 SYNTHETIC = ("idle", "drift", "bursts", "spikes", "period 4", "slow second slot")
 TRACES = ("bursty cpu", "bursty wall", "idle cpu", "idle wall")
+LOADS = (*TRACES, *SYNTHETIC)
 _FOLDER = Path(__file__).resolve().parent.parent / "bench" / "traces"
 
 
@@ -47,6 +48,19 @@ def log_ratios(times: Series, rng: np.random.Generator, *, increase: float = 0.0
     first, second = times[:, ::2], times[:, 1::2]
     b_second = rng.random(first.shape) < 0.5 if coin else np.True_
     return np.where(b_second, second - first, first - second) + np.log1p(increase)
+
+
+def blocks(
+    load: str, what: str, pairs: int, *, trials: int, increase: float = 0.0, coin: bool = True
+) -> list[list[float]]:
+    """``trials`` lists of ``pairs`` log ratios under ``load``; ``what`` names the simulation and so seeds it."""
+    rng = generator(f"{what} {load} {pairs} {increase}")
+    return log_ratios(series(load, rng, trials, 2 * pairs), rng, increase=increase, coin=coin).tolist()
+
+
+def generator(name: str) -> np.random.Generator:
+    """The randomness of the simulation of this name."""
+    return np.random.default_rng(list(name.encode()))
 
 
 @cache
