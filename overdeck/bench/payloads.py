@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from overdeck.dispatch.clients import CLAUDE_EVENTS, TOOL_EVENTS
+from overdeck.dispatch.clients import TOOL_EVENTS
+from overdeck.dispatch.matchers import CLAUDE_EVENTS
 from overdeck.errors import OverdeckError, usage
 from overdeck.wiring.payloads import payload_for
 

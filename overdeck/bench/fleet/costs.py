@@ -16,7 +16,8 @@ from overdeck.bench.fleet.rates import Rate
 from overdeck.bench.noise import busy_before, read_noise, stolen
 from overdeck.bench.rounds import Cell, run_rounds
 from overdeck.bench.starts import StartCounter, Starts
-from overdeck.dispatch.clients import matches, subject_key
+from overdeck.dispatch.clients import subject_key
+from overdeck.dispatch.matchers import matches
 from overdeck.errors import InvalidMeasurement, usage
 from overdeck.paths import Places
 from overdeck.spawn.launch import Run

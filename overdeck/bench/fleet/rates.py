@@ -16,7 +16,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from overdeck.dispatch.clients import CLAUDE_EVENTS, SOURCES, TOOL_EVENTS
+from overdeck.dispatch.clients import TOOL_EVENTS
+from overdeck.dispatch.matchers import CLAUDE_EVENTS, SOURCES
 from overdeck.errors import OverdeckError, not_found, usage
 from overdeck.tomlfile import broken, line_of, read_toml
 

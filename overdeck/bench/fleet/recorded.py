@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from overdeck.bench.fleet.rates import EXAMPLE, Moment, Rate, Rates, Record, Session, by_rate, is_tool
-from overdeck.dispatch.clients import CLAUDE_EVENTS, SOURCES, TOOL_EVENTS
+from overdeck.dispatch.clients import TOOL_EVENTS
+from overdeck.dispatch.matchers import CLAUDE_EVENTS, SOURCES
 from overdeck.errors import OverdeckError, not_found
 from overdeck.paths import Places
 from overdeck.telemetry.store import reader

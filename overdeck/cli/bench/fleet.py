@@ -114,7 +114,7 @@ def _rates(out: Output, words: list[str], file: Path | None, since: str) -> "Rat
     from overdeck.bench.fleet.rates import given_rates, read_rates
     from overdeck.bench.fleet.recorded import recorded_rates
     from overdeck.paths import Places
-    from overdeck.telemetry.ingest import refresh
+    from overdeck.telemetry.ingest import up_to_date
     from overdeck.telemetry.words import parse_since
 
     if words and file:
@@ -125,9 +125,10 @@ def _rates(out: Output, words: list[str], file: Path | None, since: str) -> "Rat
         return read_rates(file)
     window = parse_since(since)
     places = Places.from_environment()
-    if places.calls_log.exists():
-        for warning in refresh(places):
-            out.warn(warning)
+    if places.calls_log.exists() or places.published.exists():
+        with up_to_date(places) as (_published, warnings):
+            for warning in warnings:
+                out.warn(warning)
     return recorded_rates(places, since=window)
 
 
