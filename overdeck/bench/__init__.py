@@ -4,10 +4,17 @@
 >>> outcome = compare(command_arm("A", "cat"), command_arm("B", "cat"), payload=b"{}", pairs=8)
 >>> outcome.ratios["cpu"].low <= outcome.ratios["cpu"].value <= outcome.ratios["cpu"].high
 True
+
+More arms are each compared with the first:
+
+>>> arms = [command_arm(name, "cat") for name in "ABC"]
+>>> [contrast.arm for contrast in compare(*arms, payload=b"{}", pairs=9).contrasts]
+['B', 'C']
 """
 
 from overdeck.bench.arm import Arm, command_arm, event_arm
 from overdeck.bench.compare import Comparison, compare
+from overdeck.bench.outcome import Contrast
 from overdeck.bench.start_tree import StartNode
 from overdeck.bench.starts import Count, StartCounter, Starts, count_starts
 from overdeck.bench.statistics import Ratio
@@ -16,6 +23,7 @@ from overdeck.errors import InvalidMeasurement
 __all__ = [
     "Arm",
     "Comparison",
+    "Contrast",
     "Count",
     "InvalidMeasurement",
     "Ratio",

@@ -32,7 +32,8 @@ class RawRecord:
             fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         except OSError as error:
             raise usage(f"{path} cannot be written: {error.strerror}", hint="give --raw another path") from None
-        self._file = os.fdopen(fd, "w", encoding="utf-8", buffering=1)
+        self._path = path
+        self._file = os.fdopen(fd, "wb", buffering=0)
 
     def plan(self, plan: Plan) -> None:
         """What the runs that follow are runs of."""
@@ -70,7 +71,14 @@ class RawRecord:
         self._line({"kind": "end"})
 
     def _line(self, value: object) -> None:
-        self._file.write(json.dumps(value, ensure_ascii=False) + "\n")
+        """Written at once and whole; an OSError (a full disk) names the file."""
+        left = json.dumps(value).encode() + b"\n"
+        try:
+            while left:
+                left = left[self._file.write(left) :]
+        except OSError as error:
+            error.filename = str(self._path)
+            raise
 
     def __enter__(self) -> Self:
         return self

@@ -54,7 +54,7 @@ def sentences(comparison: Comparison) -> tuple[str, ...]:
 
 def _said(contrast: Contrast, first: str, comparison: Comparison) -> str:
     estimate = contrast.ratios[comparison.metric]
-    verdict = _WORDS[contrast.verdict] if contrast.decided else f"undecided after all {comparison.pairs} pairs"
+    verdict = _WORDS[contrast.verdict] if contrast.decided else f"undecided after {comparison.pairs} pairs"
     return (
         f"{contrast.arm} takes {times(estimate.value)}x {first}'s {_NAMES[comparison.metric]} "
         f"(95 % CI {interval(estimate)}, {comparison.pairs} pairs, {probability(estimate.p)}): {verdict}"
@@ -108,7 +108,7 @@ def arm_rows(comparison: Comparison) -> list[list[str]]:
             starts_cell(side.starts),
             _size(side.rss_kb, comparison.floor_kb),
             _exits(side.buckets),
-            side.shown if side.commands == 1 else f"{side.shown} ({side.commands} commands)",
+            _one_line(side.shown) + (f" ({side.commands} commands)" if side.commands > 1 else ""),
         ]
         for side in comparison.sides
     ]
@@ -194,6 +194,11 @@ def starts_cell(starts: Starts | None) -> str:
     if starts.exact and starts.program_starts:
         return _range(starts.program_starts)
     return f"≤ {starts.process_starts.low}"
+
+
+def _one_line(text: str) -> str:
+    """A command as a table can hold it: no line end, nothing that a terminal would obey."""
+    return "".join(letter if letter.isprintable() else "?" for letter in " ".join(text.split()))
 
 
 def _range(count: Count) -> str:

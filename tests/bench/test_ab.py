@@ -71,6 +71,12 @@ def test_people_get_a_table_with_both_metrics_and_the_rss_floor(hookbench, paylo
     assert "\x1b" not in said.out + said.err
 
 
+def test_a_command_of_several_lines_is_one_row(hookbench, payload):
+    said = hookbench("ab", "sh -c ': one\n: two'", "sh -c ': \x1b[1m'", "--payload", payload, *QUICK)
+    assert "sh -c ': one : two'\n" in said.out
+    assert "\x1b" not in said.out and "sh -c ': ?[1m'\n" in said.out
+
+
 @pytest.mark.parametrize(
     ("arm", "code", "why"),
     [

@@ -9,6 +9,11 @@ from pathlib import Path
 import pytest
 from waiting import until
 
+from overdeck.bench import command_arm, compare
+from overdeck.bench.judge import judge
+from overdeck.bench.raw import read_raw
+from overdeck.bench.report import as_data
+from overdeck.errors import OverdeckError
 from overdeck.process import argv_of
 
 
@@ -73,10 +78,6 @@ def test_a_record_cut_in_the_middle_of_a_line_still_counts_and_says_so(hookbench
 
 
 def test_every_prefix_of_a_record_is_reported_or_refused_in_three_parts(hookbench, recorded):
-    from overdeck.bench.judge import judge
-    from overdeck.bench.raw import read_raw
-    from overdeck.errors import OverdeckError
-
     _, raw = recorded("true", "true", "--pairs", 8)
     whole = raw.read_bytes()
     for length in [*range(0, len(whole), 997), len(whole) - 1]:
@@ -170,6 +171,19 @@ def test_without_raw_the_record_is_in_the_cache_for_its_owner_and_old_ones_go(ho
     assert f"raw record {kept[-1]}" in said.err
     assert kept[-1].stat().st_mode & 0o777 == 0o600
     assert hookbench("report", kept[-1]).out == said.out
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_under_the_record_is_told_with_its_path(hookbench, payload):
+    said = hookbench("ab", "true", "true", "--payload", payload, "--pairs", 8, "--raw", "/dev/full", "--json")
+    said.check_refused(2, "unusable-path", "/dev/full")
+
+
+def test_words_that_are_no_utf8_are_recorded_and_reported(payload, tmp_path):
+    raw = tmp_path / "raw.jsonl"
+    arms = [command_arm(name, ["echo", "caf\udce9"]) for name in "AB"]
+    live = compare(*arms, payload=b"", pairs=8, raw=raw)
+    assert as_data(judge(read_raw(raw))) == as_data(live)
 
 
 def test_a_cache_that_cannot_be_used_costs_only_the_record(hookbench, home, payload):

@@ -31,7 +31,7 @@ def ab(
     arms: Annotated[
         list[str],
         typer.Argument(
-            metavar="A B [C …]", help=f"Two arms or more; each is compared with the first. An arm is {ARM_HELP}."
+            metavar="ARM", help=f"Two arms or more; each is compared with the first. An arm is {ARM_HELP}."
         ),
     ],
     payload: PayloadOption = None,
@@ -104,8 +104,9 @@ def ab(
 ) -> None:
     """Which is cheaper, in CPU time? Random blocks, exact test; exit 4 when the arms cannot be compared.
 
-    Example: hookbench ab 'python3 old.py' 'python3 new.py' --payload call.json. What a hook costs above an empty
-    one is the difference to a no-op: hookbench ab true 'python3 hook.py' --allow-diff
+    Example: hookbench ab 'python3 old.py' 'python3 new.py' --payload call.json
+
+    What a hook costs above an empty one: hookbench ab true 'python3 hook.py' --allow-diff
     """
     from overdeck.bench.arm import parse_arm
     from overdeck.bench.blocks import draw_seed
