@@ -319,3 +319,10 @@ def test_nothing_of_a_users_environment_reaches_a_hook(hookbench, settings):
     file = settings(Stop=[_hook("import os, sys; sys.exit(3 if 'SECRET_TOKEN' in os.environ else 0)")])
     said: Ran = hookbench("fleet", "--settings", file, "--rate", "Stop=1", *QUICK)
     assert "exits 3" not in said.err
+
+
+def test_a_front_of_ours_among_the_hooks_would_not_count_these_calls(hookbench, settings):
+    """Telemetry leaves out sessions whose name begins with ``overdeck-``."""
+    code = "import json, sys; sys.exit(0 if json.load(sys.stdin)['session_id'].startswith('overdeck-') else 3)"
+    said = hookbench("fleet", "--settings", settings(Stop=[_hook(code)]), "--rate", "Stop=1", *QUICK)
+    assert said.code == 0 and "exits 3" not in said.err
