@@ -16,7 +16,7 @@ CALLS = 3000
 CALLS_A_TICK = 20
 FIRES_A_CALL = 0.1
 INCIDENTS = 300
-_START = datetime(2026, 3, 1, 10, 0, tzinfo=UTC)
+_START = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=6)
 _MODULES = ("git-decision", "secret-file", "curl-timeout")
 
 

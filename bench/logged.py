@@ -46,7 +46,9 @@ def home(root: Path, *, fires: int, calls: int, days: int = 60) -> Places:
     places = Places.from_environment({"HOME": str(root)})
     places.state.mkdir(parents=True, mode=0o700)
     places.config_dir.mkdir(parents=True, mode=0o700)
-    places.config_file.write_text("[telemetry]\nrotate_mb = 100_000\n")  # the logs stay where the arms look for them
+    places.config_file.write_text(
+        "[telemetry]\nrotate_mb = 100_000\n"
+    )  # the logs stay where the arms look for them
     write_plans(recipe_for(places))
     plan = parse((places.plans() / "PreToolUse.plan").read_bytes())
     modules = [module.id for module in plan.modules] + [f"gone-{number}" for number in range(16)]
