@@ -52,6 +52,7 @@ def test_a_tree_that_got_cheaper_passes(gate, repository):
     said = gate()
     assert said.code == 0
     assert said.out.startswith("PASS against base ")
+    assert "%: cheaper" in said.out
 
 
 def test_a_tolerance_of_the_scenario_is_obeyed(gate, repository):
