@@ -1,0 +1,64 @@
+"""The tables and views that transcripts fill. ``transcript_hooks`` and ``event_cost`` are stable: users query them.
+
+All timestamps are naive UTC; ``source`` and ``pos`` name the line a row came from: transcript_files.id, byte offset.
+Refused lines are in ``quarantine``, with ``source`` null.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+# A resumed or forked session's file begins with copies of the records of another: they stay as rows, marked, so that
+# which of them counts does not hang on the order in which files were read.
+TABLES = """
+create table transcript_files (
+    id integer, path varchar, device ubigint, inode ubigint, generation integer, head_bytes integer,
+    head_hash varchar, tail_hash varchar, "offset" bigint, size bigint, mtime_ns bigint, replaced boolean,
+    last_read timestamp
+);
+
+create table transcript_records (
+    uuid uuid, ts timestamp, session varchar, sub boolean, kind varchar, event varchar, hook varchar, command varchar,
+    call bigint, outcome varchar, acted boolean, duration_ms bigint, timeout_ms bigint, exit_code bigint,
+    stdout_bytes bigint, stderr_bytes bigint, injected_bytes bigint, failure varchar, copy boolean, source integer,
+    pos bigint
+);
+
+create table transcript_others (source integer, kind varchar, records bigint);
+"""
+
+# Hooks of one event run side by side and the client waits for all of them: the longest is what the call waited.
+EVENT_COST = """
+select day, event, count(*) filter (records > 0) as calls, sum(records)::bigint as records, quantile_cont(wall_ms, 0.5) as p50_ms,
+    quantile_cont(wall_ms, 0.95) as p95_ms, max(wall_ms) as max_ms, sum(wall_ms)::bigint as waited_ms,
+    sum(hook_ms)::bigint as hook_ms, sum(killed)::bigint as killed, sum(not_started)::bigint as not_started,
+    greatest(sum(by_runs), sum(by_notes))::bigint as injected_bytes
+from (
+    select min(ts)::date as day, event, count(*) filter (outcome <> 'note') as records,
+        max(duration_ms) as wall_ms, sum(duration_ms) as hook_ms,
+        count(*) filter (outcome = 'killed') as killed, count(*) filter (outcome = 'not-started') as not_started,
+        coalesce(sum(injected_bytes) filter (outcome <> 'note'), 0) as by_runs,
+        coalesce(sum(injected_bytes) filter (outcome = 'note'), 0) as by_notes
+    from {rows} group by event, call
+)
+group by day, event
+"""
+
+_VIEWS = f"""
+create view transcript_hooks as select * exclude (copy) from transcript_records where not copy;
+
+create view event_cost as {EVENT_COST.format(rows="transcript_hooks")};
+"""
+
+
+def ensure(connection: "DuckDBPyConnection") -> None:
+    """Make the tables and views where a database of this schema version does not hold them yet."""
+    found = connection.execute(
+        "select 1 from duckdb_tables() where database_name = current_database() and table_name = 'transcript_files'"
+    ).fetchone()
+    if found is None:
+        connection.begin()
+        connection.execute(TABLES)
+        connection.execute(_VIEWS)
+        connection.commit()
