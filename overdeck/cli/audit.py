@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from overdeck.cli.output import JsonOption, Output, verb
-from overdeck.errors import ExitCode, OverdeckError, usage
+from overdeck.errors import ExitCode, OverdeckError, not_found, usage
 from overdeck.paths import Places
 
 if TYPE_CHECKING:
+    from overdeck.telemetry.transcripts.report import TranscriptReport
     from overdeck.wiring.audit import AuditReport, Cost
     from overdeck.wiring.job import Measured
     from overdeck.wiring.settings import Settings
@@ -47,6 +48,15 @@ def audit(
     allow_network: Annotated[
         bool, typer.Option("--allow-network", help="Measure even if the hooks keep the network.")
     ] = False,
+    transcripts: Annotated[
+        Path | None,
+        typer.Option(
+            "--transcripts", metavar="DIR", help="Read the transcripts below here, not the client's own."
+        ),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", help="Only what transcripts recorded in this time: 12h, 7d, 4w.")
+    ] = None,
     payload: Annotated[
         Path | None, typer.Option("--payload", help="With --measure: the payload of the event it names.")
     ] = None,
@@ -55,7 +65,10 @@ def audit(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what your hooks cost per call, and what is wrong with them. Reads settings files; changes nothing."""
+    """Say what your hooks cost, which do nothing, and what is wrong with them. Changes no file of yours.
+
+    Reads the client's transcripts and settings files. With --settings, transcripts only where --transcripts names them.
+    """
     with verb("audit", as_json) as out:
         from overdeck.payloadfile import read_payload
         from overdeck.wiring.audit import audit as judge
@@ -74,14 +87,25 @@ def audit(
             if not yes:
                 raise _needs_yes(files, named, payload, allow_network)
             measured = _measure(files, out, allow_network, given)
+        recorded = _recorded(places, transcripts, since, out) if transcripts or not named else None
         report = judge(
             files,
             home=places.home,
             user_dir=places.claude_dir.absolute(),
             path=os.environ.get("PATH"),
             measured=measured,
+            recorded=recorded,
         )
-        out.data = report.as_data()
+        out.data = report.as_data() | {"transcripts": None}
+        if recorded:
+            from overdeck.cli.transcripts import complain, show
+            from overdeck.telemetry.transcripts.document import as_data
+            from overdeck.wiring.recorded import unrecorded
+
+            silent = unrecorded(files, recorded)
+            out.data["transcripts"] = as_data(recorded, silent)
+            complain(recorded, out)
+            show(recorded, silent, out)
         for line in report.not_measured:
             out.warn(line)
         if not files:
@@ -92,6 +116,26 @@ def audit(
             _show(report, out)
         if fail_on and report.worst() in {"error", fail_on.value}:
             out.exit_code = ExitCode.FINDINGS
+
+
+def _recorded(
+    places: Places, transcripts: Path | None, since: str | None, out: Output
+) -> "TranscriptReport | None":
+    """What the transcripts say; None where there are none. Raises OverdeckError where the named folder is not there."""
+    from overdeck.cli.progress import reading_bar
+    from overdeck.cli.transcripts import none_found
+    from overdeck.telemetry.transcripts.report import examine
+    from overdeck.telemetry.words import parse_since
+
+    if transcripts and not transcripts.exists():
+        raise not_found(f"there is no {transcripts}", hint="overdeck audit --transcripts DIR")
+    root = transcripts or places.claude_dir / "projects"
+    length = parse_since(since, "overdeck audit --since 7d") if since else None
+    with reading_bar() as progress:
+        report = examine(places, root, since=length, progress=progress)
+    if report is None and (transcripts or since):
+        none_found(root, out)
+    return report
 
 
 def _needs_yes(

@@ -45,8 +45,9 @@ select {_COLUMNS} from transcript_records where not copy
 and uuid in (select unnest(from_json($uuids, '["UUID"]')))
 """
 _QUARANTINE = """
-insert into quarantine select null, r.file, r.pos, r.bytes, r.reason, $now from (
-    select unnest(from_json($rows, '[{"file":"VARCHAR","pos":"BIGINT","bytes":"BIGINT","reason":"VARCHAR"}]')) as r)
+insert into quarantine select -r.source, r.file, r.pos, r.bytes, r.reason, $now from (
+    select unnest(from_json($rows, '[{"source":"INTEGER","file":"VARCHAR","pos":"BIGINT","bytes":"BIGINT",
+        "reason":"VARCHAR"}]')) as r)
 """
 _FILE_TYPES = (
     '[{"id":"INTEGER","path":"VARCHAR","device":"UBIGINT","inode":"UBIGINT","generation":"INTEGER",'
@@ -80,7 +81,7 @@ class _Batch:
     """What the next transaction will write."""
 
     rows: list[tuple[Record, int, int]] = field(default_factory=list)
-    refused: list[tuple[str, Refused]] = field(default_factory=list)
+    refused: list[tuple[Transcript, Refused]] = field(default_factory=list)
     others: Counter[tuple[int, str]] = field(default_factory=Counter)
     files: dict[int, Transcript] = field(default_factory=dict)
     bytes: int = 0
@@ -89,7 +90,7 @@ class _Batch:
         """Scan a chunk of the file, and note how far that brings it."""
         found = _pieces(chunk) if chunk.cut else scan(chunk.data, chunk.offset)
         self.rows += [(record, source.id, pos) for pos, record in found.records]
-        self.refused += [(source.path, refused) for refused in found.refused]
+        self.refused += [(source, refused) for refused in found.refused]
         for kind, count in found.others.items():
             self.others[source.id, kind] += count
         self.bytes += len(chunk.data)
@@ -163,10 +164,14 @@ def _write(connection: "DuckDBPyConnection", batch: _Batch, now: datetime) -> No
         _insert(
             connection,
             _QUARANTINE,
-            ({"file": path, **refused._asdict()} for path, refused in batch.refused),
+            ({"source": source.id, "file": source.path, **refused._asdict()} for source, refused in batch.refused),
             now=now,
         )
         _count_others(connection, batch.others)
+        for gone in (source.id for source in batch.files.values() if source.replaced):
+            # Its records stay, as copies of those in the new generation or as what the client took back since.
+            connection.execute("delete from quarantine where source = -?", [gone])
+            connection.execute("delete from transcript_others where source = ?", [gone])
         ids = json.dumps(list(batch.files))
         connection.execute(
             "delete from transcript_files where id in (select unnest(from_json($ids, '[\"INTEGER\"]')))",

@@ -1,7 +1,7 @@
 """The tables and views that transcripts fill. ``transcript_hooks`` and ``event_cost`` are stable: users query them.
 
 All timestamps are naive UTC; ``source`` and ``pos`` name the line a row came from: transcript_files.id, byte offset.
-Refused lines are in ``quarantine``, with ``source`` null.
+Refused lines are in ``quarantine``, whose ``source`` then is minus the id.
 """
 
 from typing import TYPE_CHECKING
@@ -30,12 +30,13 @@ create table transcript_others (source integer, kind varchar, records bigint);
 
 # Hooks of one event run side by side and the client waits for all of them: the longest is what the call waited.
 EVENT_COST = """
-select day, event, count(*) filter (records > 0) as calls, sum(records)::bigint as records, quantile_cont(wall_ms, 0.5) as p50_ms,
-    quantile_cont(wall_ms, 0.95) as p95_ms, max(wall_ms) as max_ms, sum(wall_ms)::bigint as waited_ms,
-    sum(hook_ms)::bigint as hook_ms, sum(killed)::bigint as killed, sum(not_started)::bigint as not_started,
+select day, event, count(*) filter (records > 0) as calls, sum(records)::bigint as records,
+    round(quantile_cont(wall_ms, 0.5), 1) as p50_ms, round(quantile_cont(wall_ms, 0.95), 1) as p95_ms,
+    max(wall_ms) as max_ms, sum(wall_ms)::bigint as waited_ms, sum(hook_ms)::bigint as hook_ms,
+    sum(killed)::bigint as killed, sum(not_started)::bigint as not_started,
     greatest(sum(by_runs), sum(by_notes))::bigint as injected_bytes
 from (
-    select min(ts)::date as day, event, count(*) filter (outcome <> 'note') as records,
+    select date_trunc('{unit}', min(ts))::date as day, event, count(*) filter (outcome <> 'note') as records,
         max(duration_ms) as wall_ms, sum(duration_ms) as hook_ms,
         count(*) filter (outcome = 'killed') as killed, count(*) filter (outcome = 'not-started') as not_started,
         coalesce(sum(injected_bytes) filter (outcome <> 'note'), 0) as by_runs,
@@ -48,7 +49,7 @@ group by day, event
 _VIEWS = f"""
 create view transcript_hooks as select * exclude (copy) from transcript_records where not copy;
 
-create view event_cost as {EVENT_COST.format(rows="transcript_hooks")};
+create view event_cost as {EVENT_COST.format(rows="transcript_hooks", unit="day")};
 """
 
 
