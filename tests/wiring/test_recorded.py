@@ -49,7 +49,8 @@ def test_a_hook_that_never_started_is_an_error_at_its_place(settings, recorded):
 
 def test_a_hook_that_works_by_now_is_no_finding(settings, recorded):
     report = recorded(
-        make.failed(1, "x: not found", code=127, command="guard --strict"), make.success(2, command="guard --strict")
+        make.failed(1, "x: not found", code=127, command="guard --strict"),
+        make.success(2, command="guard --strict"),
     )
 
     assert rules([settings(on(GUARD))], report) == []
@@ -58,7 +59,8 @@ def test_a_hook_that_works_by_now_is_no_finding(settings, recorded):
 @pytest.mark.parametrize(("good", "severity"), [(0, "error"), (50, "warning")])
 def test_a_killed_hook_is_as_bad_as_it_is_often(settings, recorded, good: int, severity: str):
     report = recorded(
-        make.killed(1, command="guard --strict"), *(make.success(n + 2, command="guard --strict") for n in range(good))
+        make.killed(1, command="guard --strict"),
+        *(make.success(n + 2, command="guard --strict") for n in range(good)),
     )
 
     assert [found[1] for found in rules([settings(on(GUARD))], report)] == [severity]

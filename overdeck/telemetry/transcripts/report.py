@@ -68,6 +68,8 @@ class CommandCost:
     @property
     def word(self) -> str:
         """What is most worth knowing, in a word or two; empty where nothing is."""
+        if self.command is None:
+            return ""
         if self.never_started:
             return "never started"
         for count, name in ((self.killed, "killed"), (self.not_started, "not started"), (self.errors, "fails")):
@@ -240,7 +242,9 @@ def _report(
 
 def _events(connection: "DuckDBPyConnection", unit: str) -> tuple[EventDay, ...]:
     query = EVENT_COST.format(rows="here", unit=unit)
-    return tuple(EventDay(*row) for row in _rows(connection, f"{query} order by day, event"))
+    return tuple(
+        EventDay(*row) for row in _rows(connection, f"from ({query}) where calls > 0 order by day, event")
+    )
 
 
 def _unit(span: timedelta) -> str:

@@ -48,5 +48,3 @@ class Sessions:
 @pytest.fixture
 def sessions(user: "User") -> Sessions:
     return Sessions(user)
-
-

@@ -14,7 +14,11 @@ from overdeck.telemetry.transcripts.failures import OTHER, failure_of
         ("Error: Cannot find module '/x/hook.mjs'", 1, "a Node module is not there"),
         ("bash: /x/guard.sh: No such file or directory", 1, "its script is not there"),
         ("No stderr output", 1, "said nothing"),
-        ("Traceback (most recent call last):\n  File x\njson.decoder.JSONDecodeError: Expecting", 1, "JSONDecodeError"),
+        (
+            "Traceback (most recent call last):\n  File x\njson.decoder.JSONDecodeError: Expecting",
+            1,
+            "JSONDecodeError",
+        ),
         ("/x/y.js:3\nTypeError: cannot read", 1, "TypeError"),
         ("HTTP 500 from https://x/", 500, "HTTP: 500"),
         ("connect ECONNREFUSED 127.0.0.1:80", 1, "ECONNREFUSED"),

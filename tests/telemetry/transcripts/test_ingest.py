@@ -70,7 +70,9 @@ def test_a_subagents_transcript_is_read_with_its_sessions(sessions: "Sessions") 
 def test_a_file_rewritten_in_place_is_read_from_its_start_and_counts_nothing_twice(
     sessions: "Sessions", longer: bool
 ) -> None:
-    path = sessions.append("a.jsonl", [make.tool_result(9, "x" * 5000), *map(make.success, range(1, 6)), b"{broken"])
+    path = sessions.append(
+        "a.jsonl", [make.tool_result(9, "x" * 5000), *map(make.success, range(1, 6)), b"{broken"]
+    )
     sessions.examine()
     # A message is taken back: the head is the same, what follows is not.
     kept = [make.tool_result(9, "x" * 5000), *map(make.success, range(2, 6)), b'{broken "attachment"\n']

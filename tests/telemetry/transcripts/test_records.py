@@ -124,9 +124,18 @@ def test_records_without_an_id_are_told_apart_by_what_they_say() -> None:
         ({"attachment": []}, "attachment is not an object"),
         ({"attachment": {"type": 5}}, "attachment.type is not a string"),
         ({"attachment": {"type": "hook_success"}}, "no hookEvent"),
-        ({"attachment": {"type": "hook_success", "hookEvent": "Stop", "durationMs": "5"}}, "durationMs is not a number"),
-        ({"attachment": {"type": "hook_success", "hookEvent": "Stop", "durationMs": -5}}, "durationMs is out of range"),
-        ({"attachment": {"type": "hook_success", "hookEvent": "Stop", "command": ["a"]}}, "command is not a string"),
+        (
+            {"attachment": {"type": "hook_success", "hookEvent": "Stop", "durationMs": "5"}},
+            "durationMs is not a number",
+        ),
+        (
+            {"attachment": {"type": "hook_success", "hookEvent": "Stop", "durationMs": -5}},
+            "durationMs is out of range",
+        ),
+        (
+            {"attachment": {"type": "hook_success", "hookEvent": "Stop", "command": ["a"]}},
+            "command is not a string",
+        ),
     ],
 )
 def test_a_record_with_a_wrong_type_is_refused(change: dict[str, Any], reason: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import transcripts as make
 
 from overdeck.paths import Places
-from overdeck.telemetry.transcripts.report import CommandCost, TranscriptReport, example, examine
+from overdeck.telemetry.transcripts.report import CommandCost, TranscriptReport, examine, example
 
 if TYPE_CHECKING:
     from conftest import Sessions

@@ -48,7 +48,9 @@ def test_other_attachments_are_counted_by_type_and_not_parsed() -> None:
         st.one_of(
             st.builds(make.success, st.integers(0, 99), stdout=st.text(max_size=20), content=st.text(max_size=20)),
             st.builds(make.tool_result, st.integers(0, 99), st.text(max_size=40)),
-            st.dictionaries(st.sampled_from(["type", "attachment", "x"]), st.sampled_from(["attachment", '"', "\\"])),
+            st.dictionaries(
+                st.sampled_from(["type", "attachment", "x"]), st.sampled_from(["attachment", '"', "\\"])
+            ),
             st.just(make.tool_result(7, json.dumps(make.success(8)))),
         ),
         max_size=8,
