@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from overdeck.telemetry.sources import Chunk, chunks
 from overdeck.telemetry.transcripts.files import TAIL_BYTES, Listing, Transcript, content_hash, match
-from overdeck.telemetry.transcripts.records import Record
+from overdeck.telemetry.transcripts.records import FIELD_END, ROW_END, Record
 from overdeck.telemetry.transcripts.scan import Found, Refused, scan
 
 if TYPE_CHECKING:
@@ -27,18 +27,31 @@ OVERFLOW = "others"
 
 _WORD = b'"attachment"'
 _COLUMNS = ", ".join(Record._fields)
-_TYPES = (
-    dict.fromkeys(Record._fields, "VARCHAR")
-    | {"uuid": "UUID", "ts": "TIMESTAMP", "sub": "BOOLEAN", "acted": "BOOLEAN", "call": "BIGINT"}
-    | dict.fromkeys(
-        ("duration_ms", "timeout_ms", "exit_code", "stdout_bytes", "stderr_bytes", "injected_bytes"), "BIGINT"
-    )
-    | {"copy": "BOOLEAN", "source": "INTEGER", "pos": "BIGINT"}
-)
-# By column: a row as an object repeats 21 names, which took as long as all the rest.
+_NUMBERS = ("call", "duration_ms", "timeout_ms", "exit_code", "stdout_bytes", "stderr_bytes", "injected_bytes")
+_TYPES = {
+    **dict.fromkeys(Record._fields, "varchar"),
+    "uuid": "uuid",
+    "ts": "timestamp",
+    "sub": "boolean",
+    "acted": "boolean",
+    **dict.fromkeys(_NUMBERS, "bigint"),
+    "copy": "boolean",
+    "source": "integer",
+    "pos": "bigint",
+}
+_NULLABLE = {"command", "failure", *_NUMBERS}
+# One text, split by two characters that no stored text holds: half the time of the same rows as JSON.
 _INSERT = f"""
-insert into transcript_records select {", ".join(f"unnest(r.{name})" for name in _TYPES)}
-from (select from_json($rows, '{json.dumps({name: [kind] for name, kind in _TYPES.items()})}') as r)
+insert into transcript_records
+select {
+    ", ".join(
+        f"nullif(x[{at}], '')::{kind}" if name in _NULLABLE else f"x[{at}]::{kind}"
+        for at, (name, kind) in enumerate(_TYPES.items(), 1)
+    )
+}
+from (
+    select string_split(unnest(string_split($rows, chr({ord(ROW_END)}))), chr({ord(FIELD_END)})) as x
+)
 """
 _KNOWN_COPIES = f"""
 select {_COLUMNS} from transcript_records where not copy
@@ -205,17 +218,16 @@ def _write_records(connection: "DuckDBPyConnection", rows: list[tuple[Record, in
             {"uuids": json.dumps(beaten)},
         )
 
-    columns: list[list[object]] = [[] for _ in _TYPES]
+    lines = []
     for record, source, pos in rows:
         # The first that equals the best takes its place; any further one is a copy of it.
         first = best.get(record.uuid) == record
         if first:
             del best[record.uuid]
-        for column, value in zip(columns, (*record, not first, source, pos), strict=True):
-            column.append(value)
-    columns[1] = [moment.isoformat() for _uuid, moment, *_rest in (row[0] for row in rows)]
-    if rows:
-        connection.execute(_INSERT, {"rows": json.dumps(dict(zip(_TYPES, columns, strict=True)))})
+        fields = (*record, not first, source, pos)
+        lines.append(FIELD_END.join(["" if value is None else str(value) for value in fields]))
+    if lines:
+        connection.execute(_INSERT, {"rows": ROW_END.join(lines)})
 
 
 def _count_others(connection: "DuckDBPyConnection", others: Counter[tuple[int, str]]) -> None:

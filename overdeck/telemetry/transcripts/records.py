@@ -48,7 +48,9 @@ LONGEST_COMMAND = 4096
 _LONGEST_NAME = 200
 _BIGINT = 2**63
 _CANONICAL_UUID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+ROW_END, FIELD_END = "\x1e", "\x1f"
+"""Characters that no text of a record holds, so that rows can be handed on as one text."""
+_UNSTORABLE = re.compile("[\0\x1e\x1f\ud800-\udfff]")
 
 
 class Record(NamedTuple):
@@ -252,7 +254,7 @@ def _long_text(body: dict[str, object], key: str) -> str:
 def _storable(text: str, longest: int) -> str:
     if len(text) > longest:
         text = text[: longest - 1] + "…"
-    return text if text.isascii() and "\0" not in text else _UNSTORABLE.sub("\ufffd", text)
+    return text if text.isprintable() else _UNSTORABLE.sub("\ufffd", text)
 
 
 def _whole(body: dict[str, object], key: str, low: int = 0) -> int | None:

@@ -1,5 +1,6 @@
 """Transcripts into the database: every record once, whatever happens to the files."""
 
+import json
 import os
 import random
 import shutil
@@ -36,6 +37,16 @@ def test_the_second_reading_takes_in_only_what_is_new(sessions: "Sessions") -> N
     read = sessions.examine().read
     assert (read.files, read.records) == (1, 1)
     assert sessions.uuids() == [1, 3]
+
+
+@pytest.mark.parametrize("command", ["a 'b' \"c\"\n\td", "\0\x1e\x1f", "é😀\ud800", "True", "null", "\\N", " "])
+def test_any_command_line_is_stored_as_it_is(sessions: "Sessions", command: str) -> None:
+    document = make.success(1, command=command, session="")
+    sessions.append("a.jsonl", [json.dumps(document).encode() + b"\n"])
+    sessions.examine()
+
+    stored = "".join("\ufffd" if c in "\0\x1e\x1f\ud800" else c for c in command)
+    assert sessions.rows("command, session") == [(stored, "")]
 
 
 def test_a_torn_last_line_waits_for_its_newline(sessions: "Sessions") -> None:
