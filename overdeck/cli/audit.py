@@ -14,6 +14,8 @@ from overdeck.errors import ExitCode, OverdeckError, not_found, usage
 from overdeck.paths import Places
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from overdeck.telemetry.transcripts.report import TranscriptReport
     from overdeck.wiring.audit import AuditReport, Cost
     from overdeck.wiring.job import Measured
@@ -87,6 +89,8 @@ def audit(
             if not yes:
                 raise _needs_yes(files, named, payload, allow_network)
             measured = _measure(files, out, allow_network, given)
+        if not named:
+            _take_in_logs(places, out)
         recorded = _recorded(places, transcripts, since, out) if transcripts or not named else None
         report = judge(
             files,
@@ -118,24 +122,44 @@ def audit(
             out.exit_code = ExitCode.FINDINGS
 
 
+def _take_in_logs(places: Places, out: Output) -> None:
+    """The tick that every report begins with; what keeps it from being made is no reason not to audit."""
+    if places.fires_log.exists() or places.calls_log.exists():
+        from overdeck.telemetry.ingest import refresh
+
+        try:
+            for warning in refresh(places):
+                out.warn(warning)
+        except OverdeckError as problem:
+            out.warn(problem.message)
+
+
 def _recorded(
     places: Places, transcripts: Path | None, since: str | None, out: Output
 ) -> "TranscriptReport | None":
     """What the transcripts say; None where there are none. Raises OverdeckError where the named folder is not there."""
-    from overdeck.cli.progress import reading_bar
-    from overdeck.cli.transcripts import none_found
-    from overdeck.telemetry.transcripts.report import examine
-    from overdeck.telemetry.words import parse_since
-
+    root = transcripts or places.claude_dir / "projects"
     if transcripts and not transcripts.exists():
         raise not_found(f"there is no {transcripts}", hint="overdeck audit --transcripts DIR")
-    root = transcripts or places.claude_dir / "projects"
-    length = parse_since(since, "overdeck audit --since 7d") if since else None
-    with reading_bar() as progress:
-        report = examine(places, root, since=length, progress=progress)
+    length = None
+    if since:
+        from overdeck.telemetry.words import parse_since
+
+        length = parse_since(since, "overdeck audit --since 7d")
+    report = _examined(places, root, length) if root.exists() else None
     if report is None and (transcripts or since):
-        none_found(root, out)
+        out.note(
+            f"no transcript (*.jsonl) at or below {root}: what the hooks did is not known, only what they are"
+        )
     return report
+
+
+def _examined(places: Places, root: Path, since: "timedelta | None") -> "TranscriptReport | None":
+    from overdeck.cli.progress import reading_bar
+    from overdeck.telemetry.transcripts.report import examine
+
+    with reading_bar() as progress:
+        return examine(places, root, since=since, progress=progress)
 
 
 def _needs_yes(

@@ -1,7 +1,6 @@
 """The part of ``overdeck audit`` that says what the transcripts recorded, the worst first."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overdeck.cli.output import Output
@@ -79,7 +78,8 @@ def _show_idle(report: "TranscriptReport", unrecorded: Sequence[str], out: Outpu
     if idle:
         runs = sum(cost.runs for cost in idle)
         out.line(
-            f"{_count(len(idle), 'command')} did nothing in {_count(runs, 'recorded run')} (word: never acted)"
+            f"{_count(len(idle), 'command')} blocked, decided, rewrote and said nothing in "
+            f"{_count(runs, 'recorded run')}"
         )
     if unrecorded:
         out.line(f"{_count(len(unrecorded), 'configured command')} left no record: silent, or never asked")
@@ -170,11 +170,6 @@ def complain(report: "TranscriptReport", out: Output) -> None:
         out.warn(f"not read: {path}")
     if len(unreadable) > NAMES_SHOWN:
         out.warn(f"{len(unreadable) - NAMES_SHOWN} more not read: --json lists all")
-
-
-def none_found(root: Path, out: Output) -> None:
-    """There is no transcript to speak of."""
-    out.note(f"no transcript (*.jsonl) at or below {root}: what the hooks did is not known, only what they are")
 
 
 def _say_left_out(out: Output, count: int, thing: str, things: str = "") -> None:

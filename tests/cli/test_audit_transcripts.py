@@ -160,3 +160,12 @@ def test_without_transcripts_no_database_is_made_and_nothing_heavy_loaded(tmp_pa
 
     assert home.loaded_by("overdeck", "audit") & {"duckdb", "rich.progress", "numpy"} == set()
     assert not home.state.exists()
+
+
+def test_an_audit_takes_in_the_logs_as_well(home: Home) -> None:
+    home.state.mkdir(parents=True)
+    fire = {"ts": "2026-03-01T10:00:00Z", "event": "Stop", "module": "m", "action": "act"}
+    (home.state / "hook-fires.jsonl").write_bytes(make.line(fire))
+    assert home.run("overdeck", "audit").code == 0
+
+    assert home.run("overdeck", "ingest", "--json").data["fires"] == 0  # nothing is left to take in

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from overdeck.errors import OverdeckError
+from overdeck.errors import OverdeckError, usage
 from overdeck.files import obstacle
 from overdeck.paths import Places
 from overdeck.telemetry import store
@@ -40,7 +40,7 @@ def taken_in(
     try:
         read, warnings = _into_database(places, listing, moment, progress)
     except (OverdeckError, duckdb.Error, OSError) as problem:
-        said = problem.message if isinstance(problem, OverdeckError) else str(problem)
+        said = _said(problem, places)
         with store.in_memory() as connection:
             read = ingest(connection, listing, _naive(moment), progress)
             warning = f"{said}: the transcripts were read into memory, and will be read anew the next time"
@@ -53,8 +53,8 @@ def taken_in(
 def _into_database(
     places: Places, listing: Listing, moment: datetime, progress: Progress | None
 ) -> tuple[Read, tuple[str, ...]]:
-    if where := obstacle(places.state):
-        raise OSError(where)
+    if why := obstacle(places.state):
+        raise usage(why, hint=f"ls -ld {places.state}")
     with store.exclusive(places):
         opened = store.open_for_writing(places.database, moment)
         try:
@@ -64,6 +64,12 @@ def _into_database(
             raise
         store.close_and_publish(opened.connection, places.database, places, moment)
     return read, opened.warnings
+
+
+def _said(problem: Exception, places: Places) -> str:
+    if isinstance(problem, OverdeckError):
+        return problem.message
+    return f"{places.database} cannot be written ({str(problem).partition(chr(10))[0]})"
 
 
 def _naive(moment: datetime) -> datetime:
