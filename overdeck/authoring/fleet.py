@@ -1,6 +1,5 @@
 """The modules of this user, and the plans made from them: what CLI commands ask of the hot path's manifest."""
 
-import hashlib
 import sys
 import sysconfig
 from functools import cache
@@ -143,6 +142,8 @@ def write_plans(recipe: Recipe) -> list[Path]:
 
 def source_hash() -> str:
     """The hash that a native front built from this tree's launcher.c prints with ``--version``."""
+    import hashlib
+
     return hashlib.sha256((entry_path().parent / "launcher.c").read_bytes()).hexdigest()[:16]
 
 

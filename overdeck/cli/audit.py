@@ -89,7 +89,7 @@ def audit(
             if not yes:
                 raise _needs_yes(files, named, payload, allow_network)
             measured = _measure(files, out, allow_network, given)
-        if not named:
+        if transcripts or not named:
             _take_in_logs(places, out)
         recorded = _recorded(places, transcripts, since, out) if transcripts or not named else None
         report = judge(
@@ -125,11 +125,12 @@ def audit(
 def _take_in_logs(places: Places, out: Output) -> None:
     """The tick that every report begins with; what keeps it from being made is no reason not to audit."""
     if places.fires_log.exists() or places.calls_log.exists():
-        from overdeck.telemetry.ingest import refresh
+        from overdeck.telemetry.ingest import up_to_date
 
         try:
-            for warning in refresh(places):
-                out.warn(warning)
+            with up_to_date(places) as (_published, warnings):
+                for warning in warnings:
+                    out.warn(warning)
         except OverdeckError as problem:
             out.warn(problem.message)
 

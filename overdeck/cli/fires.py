@@ -171,6 +171,40 @@ def keep(
         out.note(f"written to {file}; to take it back: overdeck fires keep {module_id} --undo")
 
 
+@fires_app.command("sql")
+def sql(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="SQL, as DuckDB speaks it; times are UTC.")],
+    as_json: JsonOption = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+) -> None:
+    """Ask the tables yourself: fires, calls, runs, asked, modules, module_health, the counts per hour, and more.
+
+    Reads the published copy, after taking in new log lines; it can neither write nor open any file.
+    Example: overdeck fires sql "select module, sum(n) from fires_by_hour group by all"
+    """
+    _since, as_json = _given(context, _DEFAULT_SINCE, as_json)
+    with verb("fires.sql", as_json) as out:
+        from overdeck.telemetry.ingest import up_to_date
+        from overdeck.telemetry.query import ask
+
+        if as_json and as_csv:
+            raise usage("--json and --csv exclude each other", hint="overdeck fires sql QUERY --json")
+        with up_to_date(Places.from_environment()) as (published, warnings):
+            answer = ask(published, query)
+        for warning in warnings:
+            out.warn(warning)
+        out.data = {"columns": list(answer.columns), "rows": [list(row) for row in answer.rows]}
+        if as_csv:
+            writer = csv.writer(sys.stdout, lineterminator="\n")
+            writer.writerow(answer.columns)
+            writer.writerows(answer.rows)
+            return
+        if answer.columns:
+            out.table(answer.columns, [["" if v is None else str(v) for v in row] for row in answer.rows])
+        out.note(f"{len(answer.rows):,} rows")
+
+
 def _given(context: typer.Context, since: str, as_json: bool) -> tuple[str, bool]:
     """A subcommand's options, with those given before its name where it has none of its own."""
     group = context.obj
@@ -189,15 +223,15 @@ def _report(
     rebuild: bool = False,
 ) -> "Report":
     from overdeck.dispatch.matchers import CLAUDE_EVENTS
-    from overdeck.telemetry.ingest import refresh
+    from overdeck.telemetry.ingest import up_to_date
     from overdeck.telemetry.report import report
     from overdeck.telemetry.words import parse_since
 
     window = parse_since(since)
     if event is not None and event not in CLAUDE_EVENTS:
         raise usage(f"there is no event {event!r}: one of {', '.join(CLAUDE_EVENTS)}", hint="overdeck fires")
-    warnings = refresh(places, rebuild=rebuild)
-    found = report(places, since=window, event=event, everything=everything)
+    with up_to_date(places, rebuild=rebuild) as (published, warnings):
+        found = report(places, published, since=window, event=event, everything=everything)
     for warning in dict.fromkeys([*warnings, *found.warnings]):
         out.warn(warning)
     return found

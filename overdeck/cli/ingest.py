@@ -1,22 +1,33 @@
 """``overdeck ingest``."""
 
+import sys
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from overdeck.cli.output import JsonOption, Output, verb
 from overdeck.cli.progress import reading_bar
+from overdeck.errors import OverdeckError, usage
 from overdeck.paths import Places
+
+if TYPE_CHECKING:
+    from overdeck.telemetry.ingest import Tick
 
 
 def ingest(
     status: Annotated[
         bool, typer.Option("--status", help="Only say what was read, what is behind, what was refused.")
     ] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Go on until interrupted; with --json one document a tick.")
+    ] = False,
+    every: Annotated[float, typer.Option("--every", metavar="SECONDS", help="How often --follow looks.")] = 2.0,
     as_json: JsonOption = False,
 ) -> None:
     """Take what the logs gained into the telemetry database. `fires` and `tui` begin with this themselves."""
+    if follow:
+        _follow(every, status, as_json)
     with verb("ingest", as_json) as out:
         places = Places.from_environment()
         if status:
@@ -25,11 +36,34 @@ def ingest(
             _ingest(out, places)
 
 
+def _follow(every_s: float, status: bool, as_json: bool) -> None:
+    """Tick for ever; each tick that has something to say is a document, or lines, of its own."""
+    with verb("ingest", as_json):
+        if status:
+            raise usage("--follow and --status exclude each other", hint="overdeck ingest --status")
+        if not 0.05 <= every_s <= 86_400:
+            raise usage(f"--every {every_s:g} is not between 0.05 and 86,400 seconds", hint="--every 2 is usual")
+        from overdeck.telemetry.ingest import follow
+
+        places = Places.from_environment()
+        for done in follow(places, every_s=every_s):
+            with verb("ingest", as_json) as out:
+                if isinstance(done, OverdeckError):
+                    out.warn(f"{done.message}; waiting")
+                else:
+                    _say(out, places, done)
+            sys.stdout.flush()
+
+
 def _ingest(out: Output, places: Places) -> None:
     from overdeck.telemetry.ingest import ingest as tick
 
     with reading_bar() as progress:
         done = tick(places, progress=progress)
+    _say(out, places, done)
+
+
+def _say(out: Output, places: Places, done: "Tick") -> None:
     for warning in done.warnings:
         out.warn(warning)
     out.data = {

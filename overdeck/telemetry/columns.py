@@ -93,6 +93,8 @@ RECORD: dict[str, Callable[[ModuleRow], object]] = {
     "last_fire": lambda row: iso(row.last_fire),
     "future": lambda row: row.future,
     "keep": lambda row: row.keep,
+    "canary": lambda row: row.last_canary.passed if row.last_canary else None,
+    "last_canary": lambda row: iso(row.last_canary.ts) if row.last_canary else None,
     "verdict": lambda row: row.verdict,
     "why": lambda row: row.why,
 }

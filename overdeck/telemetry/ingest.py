@@ -6,22 +6,30 @@ loses nothing and takes nothing in twice.
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overdeck.authoring.fleet import load_fleet, recipe_for
 from overdeck.errors import ExitCode, OverdeckError
 from overdeck.paths import Places
-from overdeck.telemetry import inventory, sources, store
+from overdeck.telemetry import inventory, retention, rollup, sources, store
 from overdeck.telemetry.load import Loaded, load
+from overdeck.telemetry.retention import NOTHING, Retention
 from overdeck.telemetry.routes import Routes
 from overdeck.telemetry.sources import Match, Source
+from overdeck.telemetry.store import Published
+from overdeck.telemetry.transcripts import schema as transcripts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+
+_TICK_AT_LEAST = timedelta(hours=1)
+"""A copy older than this is not taken for current unlooked at: retention has its turn."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +110,8 @@ def _tick(places: Places, database: Path, moment: datetime, started: float, prog
     connection = opened.connection
     try:
         warnings = list(opened.warnings)
-        warnings += _sync_inventory(connection, places, now, opened.created)
+        kept, complaints = _sync_inventory(connection, places, now, opened.created)
+        warnings += complaints
         files, complaints = sources.log_files(places)
         found = sources.match(files, known_sources(connection))
         warnings += complaints + found.warnings
@@ -122,11 +131,19 @@ def _tick(places: Places, database: Path, moment: datetime, started: float, prog
             except OSError as error:
                 warnings.append(f"{match.file.path} was not read this time: {error.strerror or error}")
             done += max(0, match.file.size - match.source.offset)
+        rollup.settle(connection, keep_from=kept.keep_from(now))
+        if opened.created:
+            warnings += rollup.take_over(connection, places.published, now)
+            warnings += transcripts.take_over(connection, places.published)
         warnings += _unknown_plans(connection)
+        for path in retention.outlived(files, known_sources(connection), kept.keep_from(now)):
+            path.unlink(missing_ok=True)
     except BaseException:
         connection.close()
         raise
     published = store.close_and_publish(connection, database, places, moment)
+    # Last: a log that was renamed is read on by its inode, and one that could not be is only longer.
+    retention.rotate(places, kept, now)
     return Tick(
         fires=sum(file.rows for file in read if file.kind == "fires"),
         calls=sum(file.rows for file in read if file.kind == "calls"),
@@ -138,17 +155,93 @@ def _tick(places: Places, database: Path, moment: datetime, started: float, prog
     )
 
 
-def refresh(places: Places, *, rebuild: bool = False) -> list[str]:
-    """One tick before a report; returns what the reader should know.
+def follow(
+    places: Places, *, every_s: float, pause: Callable[[float], None] = time.sleep
+) -> Iterator[Tick | OverdeckError]:
+    """One tick after another, ``every_s`` seconds apart, for ever; yields those that took something in or warn.
 
-    Where another ingest is at work, the published copy serves; raises OverdeckError where there is none yet.
+    Where another ingest is at work, its error (busy) is yielded once; what it took in is not ours to report.
     """
+    waited = False
+    said: tuple[str, ...] = ()
+    while True:
+        try:
+            done = None if _is_current(places) else ingest(places)
+        except OverdeckError as error:
+            if error.exit_code is not ExitCode.BUSY:
+                raise
+            if not waited:
+                yield error
+            waited = True
+        else:
+            waited = False
+            if done and (done.files or done.warnings != said):
+                said = done.warnings
+                yield done
+        pause(every_s)
+
+
+def _is_current(places: Places) -> bool:
+    if not places.published.exists():
+        return False
     try:
-        return list(ingest(places, rebuild=rebuild).warnings)
-    except OverdeckError as error:
-        if error.exit_code is not ExitCode.BUSY or rebuild or not places.published.exists():
-            raise
-        return [f"{error.message}: this is what was published before"]
+        with store.reader(places) as published:
+            return _nothing_new(places, published, datetime.now(UTC))
+    except OverdeckError:
+        return False  # a tick makes the copy anew, or says what is wrong
+
+
+@contextmanager
+def up_to_date(places: Places, *, rebuild: bool = False) -> Iterator[tuple[Published, list[str]]]:
+    """The published copy, after a tick where there is anything to take in, and what its reader should know.
+
+    Where another ingest is at work, what was published serves; raises OverdeckError where there is none yet.
+    """
+    moment = datetime.now(UTC)
+    with ExitStack() as stack:
+        current, warnings = None, []
+        if not rebuild and places.published.exists():
+            with suppress(OverdeckError):  # a copy that cannot be read is made anew by the tick
+                published = stack.enter_context(store.reader(places))
+                current = replace(published, as_of=moment) if _nothing_new(places, published, moment) else None
+        if current is None:
+            stack.close()
+            try:
+                warnings = list(ingest(places, now=moment, rebuild=rebuild).warnings)
+            except OverdeckError as error:
+                if error.exit_code is not ExitCode.BUSY or rebuild or not places.published.exists():
+                    raise
+                warnings = [f"{error.message}: this is what was published before"]
+            current = stack.enter_context(store.reader(places))
+        yield current, warnings
+
+
+def _nothing_new(places: Places, published: Published, moment: datetime) -> bool:
+    """Whether a tick now would change nothing: its two connections and checkpoint cost more than the report."""
+    import duckdb
+
+    if moment - published.as_of > _TICK_AT_LEAST or moment < published.as_of or not places.database.exists():
+        return False
+    if places.database.with_name(places.database.name + ".wal").exists():
+        return False
+    try:
+        fleet = load_fleet(recipe_for(places))
+        if fleet.problems or retention.from_config(fleet.config)[1]:
+            return False
+        if not store.same_version(published.connection) or not inventory.same(published.connection, fleet.enabled):
+            return False
+        if published.connection.execute("from combinations where not known limit 1").fetchall():
+            return False
+        known = known_sources(published.connection)
+    except (OverdeckError, duckdb.Error):
+        return False  # a tick says what is wrong
+    files, complaints = sources.log_files(places)
+    found = sources.match(files, known)
+    waiting = [match for match in found.read if not sources.drained(match)]
+    empty = [file for file in files if not file.size]
+    return not (complaints or found.warnings or found.replaced or waiting) and len(found.read) + len(empty) == len(
+        files
+    )
 
 
 def known_sources(connection: "DuckDBPyConnection") -> list[Source]:
@@ -160,17 +253,23 @@ def known_sources(connection: "DuckDBPyConnection") -> list[Source]:
     return [Source(*row) for row in rows]
 
 
-def _sync_inventory(connection: "DuckDBPyConnection", places: Places, now: datetime, created: bool) -> list[str]:
-    """A config that cannot be read must not stop the logs: it is said, and the modules stay as they were."""
+def _sync_inventory(
+    connection: "DuckDBPyConnection", places: Places, now: datetime, created: bool
+) -> tuple[Retention, list[str]]:
+    """Note which modules are on; returns what the config says of retention, and what the user should know.
+
+    A config that cannot be read must not stop the logs: it is said, the modules stay as they were, nothing is deleted.
+    """
     try:
         fleet = load_fleet(recipe_for(places))
     except OverdeckError as problem:
-        return [f"the modules stay as they were: {problem.message}"]
-    remembered = inventory.first_seen_before(places) if created else {}
+        return NOTHING, [f"the modules stay as they were: {problem.message}"]
+    remembered = inventory.seen_before(places) if created else {}
     connection.begin()
     inventory.sync(connection, fleet.enabled, now, remembered)
     connection.commit()
-    return [f"a manifest cannot be read: {problem}" for problem in fleet.problems]
+    kept, problems = retention.from_config(fleet.config)
+    return kept, [*(f"a manifest cannot be read: {problem}" for problem in fleet.problems), *problems]
 
 
 def _read(
@@ -184,9 +283,13 @@ def _read(
     source = replace(match.source, path=str(match.file.path), size=match.file.size, mtime_ns=match.file.mtime_ns)
     new = match.new
     start = source.offset
+    noted = False
     rows = quarantined = 0
     for chunk in sources.chunks(match.file, start):
         connection.begin()
+        if not noted:
+            rollup.note(connection, source)
+            noted = True
         loaded = load(connection, source, chunk, now)
         if source.kind == "calls":
             routes.learn(source, chunk.offset)

@@ -3,26 +3,29 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
+from overdeck.authoring.canaries import Canary, last
 from overdeck.authoring.fleet import load_fleet, recipe_for
 from overdeck.dispatch.manifest import Manifest
 from overdeck.paths import Places
 from overdeck.telemetry.counts import Tallies, Tally, tally
 from overdeck.telemetry.keep import kept
-from overdeck.telemetry.store import reader
+from overdeck.telemetry.store import Published, reader
 from overdeck.telemetry.verdict import REMOVAL_DAYS, Counts, Judgement, judge
+from overdeck.telemetry.words import ago
 
 DEFAULT_SINCE = timedelta(days=7)
 
-Canary = Callable[[str], bool | None]
-"""Whether a module's matrix passes now; None where it was not run. Asked only of silent modules."""
+FindCanary = Callable[[Manifest], Canary | None]
+"""The last result of a module's matrix; None where it was not run. Asked only of silent modules."""
 
 
 @dataclass(frozen=True)
 class ModuleRow:
     """One module in the report. Times aware UTC; ``share`` is its part of all hook time, 0 to 1.
 
-    ``asked`` is None where no calls log says how often it was asked.
+    ``asked`` is None where no calls log says how often it was asked; ``last_canary`` is looked up for silent modules.
     """
 
     id: str
@@ -53,6 +56,7 @@ class ModuleRow:
     last_fire: datetime | None
     future: int
     keep: str | None
+    last_canary: Canary | None
     verdict: str
     why: str
 
@@ -81,29 +85,27 @@ class FireLine:
 
 def report(
     places: Places,
+    published: Published,
     *,
     now: datetime | None = None,
     since: timedelta = DEFAULT_SINCE,
     event: str | None = None,
     everything: bool = False,
-    canary: Canary = lambda _id: None,
+    canary: FindCanary | None = None,
 ) -> Report:
     """Judge every enabled module on the published copy; with ``everything`` also those the logs alone know.
 
-    Raises OverdeckError where there is no copy yet or the config cannot be read.
+    Raises OverdeckError where the config cannot be read.
     """
     now = now or datetime.now(UTC)
+    find = canary or partial(last, places)
     fleet = load_fleet(recipe_for(places))
     enabled = [m for m in fleet.enabled if event is None or event in m.events]
     windows = _Windows(now, since, {m.lifetime_days for m in enabled if m.lifetime_days})
-    with reader(places) as published:
-        tallies = tally(
-            published.connection, window=windows.asked_for, starts=windows.starts(), now=now, event=event
-        )
-        as_of = published.as_of
+    tallies = tally(published.connection, window=windows.asked_for, starts=windows.starts(), now=now, event=event)
     words = {id: str(word) for id, word in kept(places).items()}
     rows = [
-        _row(manifest, tallies, windows, words.get(manifest.id), places.calls_log.name, canary, event)
+        _row(manifest, tallies, windows, words.get(manifest.id), places.calls_log.name, find, event)
         for manifest in enabled
     ]
     if everything:
@@ -118,7 +120,7 @@ def report(
         since=since,
         event=event,
         now=now,
-        as_of=as_of,
+        as_of=published.as_of,
         logged=tallies.calls_known or tallies.fires_known,
         warnings=tuple(warnings),
     )
@@ -169,12 +171,12 @@ def _row(
     windows: _Windows,
     word: str | None,
     calls_log: str,
-    canary: Canary,
+    canary: FindCanary,
     event: str | None,
 ) -> ModuleRow:
     entry = tallies.modules.get(manifest.id, Tally())
     now = windows.now
-    since = min(
+    since = tallies.returned.get(manifest.id) or min(
         (moment for moment in (tallies.first_seen.get(manifest.id), entry.first_evidence) if moment is not None),
         default=now,
     )
@@ -208,7 +210,7 @@ def _row(
         matchers=", ".join(f"{name}: {manifest.events[name]}" for name in events),
         keep=word,
     )
-    verdict, why = _with_canary(counts, canary)
+    judged, found = _with_canary(counts, manifest, canary, now)
     return replace(
         _counted(manifest.id, entry, tallies, windows),
         cls=manifest.cls,
@@ -223,17 +225,23 @@ def _row(
         enabled_since=since,
         lifetime_days=manifest.lifetime_days,
         keep=word,
-        verdict=verdict,
-        why=why,
+        last_canary=found,
+        verdict=judged.verdict,
+        why=judged.why,
     )
 
 
-def _with_canary(counts: Counts, canary: Canary) -> Judgement:
+def _with_canary(
+    counts: Counts, manifest: Manifest, canary: FindCanary, now: datetime
+) -> tuple[Judgement, Canary | None]:
     """Judge; a silent module's canary decides between quiet, removal candidate and dead."""
     first = judge(counts)
     if first.verdict not in ("quiet", "removal-candidate"):
-        return first
-    return judge(replace(counts, canary=canary(counts.id)))
+        return first, None
+    found = canary(manifest)
+    if found is None:
+        return first, None
+    return judge(replace(counts, canary=found.passed, canary_age=ago(found.ts, now))), found
 
 
 def _gone(id: str, tallies: Tallies, windows: _Windows) -> ModuleRow:
@@ -272,6 +280,7 @@ def _counted(id: str, entry: Tally, tallies: Tallies, windows: _Windows) -> Modu
         last_fire=entry.last_fire,
         future=entry.future,
         keep=None,
+        last_canary=None,
         verdict="unknown",
         why="not enabled any more",
     )

@@ -150,6 +150,11 @@ def in_memory() -> Iterator["DuckDBPyConnection"]:
         yield connection
 
 
+def same_version(connection: "DuckDBPyConnection") -> bool:
+    """Whether an attached database is of this version of the tables; raises duckdb.Error where it is none of ours."""
+    return connection.execute("select version from about").fetchall() == [(schema.VERSION,)]
+
+
 def _attach(database: Path) -> tuple["DuckDBPyConnection", bool]:
     """A connection with the database attached as the default, and whether its tables were made just now.
 
@@ -169,11 +174,11 @@ def _attach(database: Path) -> tuple["DuckDBPyConnection", bool]:
             connection.begin()
             connection.execute(schema.TABLES)
             connection.execute(schema.VIEWS)
-            connection.execute("insert into about values (?)", [schema.VERSION])
+            connection.execute("insert into about values (?, '0001-01-01')", [schema.VERSION])
             connection.commit()
             transcripts.ensure(connection)
             return connection, True
-        if connection.execute("select version from about").fetchall() != [(schema.VERSION,)]:
+        if not same_version(connection):
             raise duckdb.InvalidInputException("it is of another version of Overdeck")
         transcripts.ensure(connection)
     except BaseException:

@@ -36,7 +36,7 @@ class Counts:
     ``asked``, ``fired``, ``errors``, ``timeouts``, ``context_bytes`` are of the window that was asked for;
     ``asked_reach`` and ``happened`` (calls of its events) of that window or the lifetime, whichever is longer;
     ``asked_lifetime`` of the last ``lifetime_days``; ``asked_removal`` of the last max(30, lifetime) days.
-    ``canary``: whether its matrix passes now; None is "not run".
+    ``canary``: whether its matrix passed when it was last run (``canary_age``: "3 d ago"); None is "not run".
     """
 
     cls: str
@@ -58,6 +58,7 @@ class Counts:
     in_a_plan: bool = True
     keep: str | None = None
     canary: bool | None = None
+    canary_age: str = ""
     id: str = "ID"
     matchers: str = ""
     calls_log: str = "hook-calls.jsonl"
@@ -123,10 +124,11 @@ def _silent(c: Counts, lifetime: int, silent_days: float) -> Judgement:
     long = silent_days >= removal and c.enabled_days >= removal
     window, asked = (removal, c.asked_removal) if long else (lifetime, c.asked_lifetime)
     why = f"0 of {asked:,} asked in {days(window)}; 95 % upper bound {percent(upper_bound_percent(asked))}"
+    run = f" ({c.canary_age})" if c.canary_age else ""
     if c.canary is False:
-        return Judgement("dead", f"{why}; its canary fails: it would not act if it had to")
+        return Judgement("dead", f"{why}; its canary fails{run}: it would not act if it had to")
     if not long:
         return Judgement("quiet", why)
     if c.canary:
-        return Judgement("removal-candidate", f"{why}; its canary passes")
+        return Judgement("removal-candidate", f"{why}; its canary passes{run}")
     return Judgement("removal-candidate", f"{why}; its canary has not been run: overdeck hooks test {c.id}")

@@ -18,8 +18,9 @@ from textual.worker import get_current_worker
 from overdeck.errors import OverdeckError
 from overdeck.paths import Places
 from overdeck.telemetry.columns import COLUMNS, Column, column, filter_rows, sort_rows
-from overdeck.telemetry.ingest import refresh
+from overdeck.telemetry.ingest import up_to_date
 from overdeck.telemetry.report import FireLine, ModuleRow, Report, last_fires, report
+from overdeck.telemetry.store import reader
 from overdeck.telemetry.words import span
 from overdeck.tui.detail import Detail
 from overdeck.tui.help import Help
@@ -106,10 +107,11 @@ class HooksPage(Screen[None]):
         worker = get_current_worker()
         try:
             if first and self._places.published.exists():
-                with suppress(OverdeckError):  # a copy of another version, say: the tick makes it anew
-                    self.post_message(self.Loaded(report(self._places), [], final=False))
-            warnings = refresh(self._places)
-            loaded: Message = self.Loaded(report(self._places), warnings, final=True)
+                # A copy of another version, say, is made anew by the tick.
+                with suppress(OverdeckError), reader(self._places) as published:
+                    self.post_message(self.Loaded(report(self._places, published), [], final=False))
+            with up_to_date(self._places) as (published, warnings):
+                loaded: Message = self.Loaded(report(self._places, published), warnings, final=True)
         except OverdeckError as error:
             loaded = self.Failed(error)
         if not worker.is_cancelled:

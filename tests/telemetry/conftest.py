@@ -14,7 +14,8 @@ from overdeck.authoring.fleet import recipe_for, write_plans
 from overdeck.dispatch.plan import parse
 from overdeck.paths import Places
 from overdeck.telemetry.ingest import Tick, ingest
-from overdeck.telemetry.report import ModuleRow, report
+from overdeck.telemetry.report import ModuleRow, Report, report
+from overdeck.telemetry.store import reader
 
 
 @dataclass
@@ -28,7 +29,10 @@ class User:
         self.places = Places.from_environment({"HOME": str(self.home)})
         self.places.state.mkdir(parents=True, mode=0o700)
         self.places.config_dir.mkdir(parents=True, mode=0o700)
-        self.places.config_file.write_text("packs = []\n")
+        self.config("keep_days = 100_000\n")  # lines of any day stay
+
+    def config(self, telemetry: str) -> None:
+        self.places.config_file.write_text(f"packs = []\n[telemetry]\n{telemetry}")
 
     def module(
         self,
@@ -104,8 +108,12 @@ class User:
     def row(self, module: str, **options: Any) -> ModuleRow:
         """One tick, then the module's row in the report."""
         self.tick()
-        rows = report(self.places, now=self.now, **options).rows
-        return next(row for row in rows if row.id == module)
+        return next(row for row in self.report(**options).rows if row.id == module)
+
+    def report(self, **options: Any) -> Report:
+        """The report on what was published last."""
+        with reader(self.places) as published:
+            return report(self.places, published, now=self.now, **options)
 
     def sql(self, query: str) -> list[tuple[Any, ...]]:
         """Ask the published copy, as any reader may."""

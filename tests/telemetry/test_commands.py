@@ -2,13 +2,15 @@
 
 import csv
 import io
+import json
 import re
+import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from homes import Home
+from homes import Home, argv_of
 
 if TYPE_CHECKING:
     from conftest import User
@@ -203,6 +205,9 @@ def test_a_second_ingest_is_told_to_wait_and_fires_shows_what_there_is(busy: "Us
     busy.tick()
     with hold() as holder:
         said = busy.run("fires", "--json")
+        assert (said.code, said.document["warnings"]) == (0, []), "with nothing new nobody has to wait"
+        busy.fire("m")
+        said = busy.run("fires", "--json")
         assert said.code == 0
         assert any("was published before" in warning for warning in said.document["warnings"])
         assert len(said.data["modules"]) == 3
@@ -252,3 +257,54 @@ def test_on_a_terminal_the_reason_goes_under_its_row(busy: "User") -> None:
     row = next(number for number, line in enumerate(lines) if line.startswith("broken"))
     assert lines[row + 1].startswith("    3 errors and 0 timeouts")
     assert "why" not in next(line for line in lines if line.startswith("module"))
+
+
+def test_a_query_of_ones_own_reads_the_tables(busy: "User") -> None:
+    said = busy.run(
+        "fires", "sql", "select 1 as one, timestamp '2026-01-02 03:04:05' as t, [1.5, null] as l", "--json"
+    )
+    assert said.document["data"] == {
+        "columns": ["one", "t", "l"],
+        "rows": [[1, "2026-01-02T03:04:05", [1.5, None]]],
+    }
+    assert busy.run("fires", "sql", "select count(*) as n from fires", "--csv").out.splitlines()[0] == "n"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "copy (select 1) to '{home}/out.csv'",
+        "from read_text('{home}/.config/overdeck/config.toml')",
+        "attach '{home}/new.duckdb'",
+        "set enable_external_access = true",
+        "delete from fires",
+        "create table more (x int)",
+        "install httpfs",
+        "selct 1",
+        "",
+    ],
+)
+def test_a_query_can_neither_write_nor_read_files_nor_be_nonsense(busy: "User", query: str) -> None:
+    busy.tick()
+    before = busy.sql("select count(*) from fires")
+    said = busy.run("fires", "sql", query.format(home=busy.home), "--json")
+    assert (said.code, said.document["error"]["code"]) == (2, "bad-query")
+    assert not [*busy.home.glob("out.csv"), *busy.home.glob("new.duckdb")]
+    assert busy.sql("select count(*) from fires") == before
+
+
+def test_follow_takes_in_what_comes_until_it_is_interrupted(busy: "User") -> None:
+    argv = [*argv_of("overdeck"), "ingest", "--follow", "--every", "0.1", "--json"]
+    with subprocess.Popen(argv, env=busy.env, stdout=subprocess.PIPE, text=True) as follower:
+        assert follower.stdout is not None
+        first = json.loads(follower.stdout.readline())
+        assert first["data"]["fires"] > 0
+        busy.fire("late")
+        assert json.loads(follower.stdout.readline())["data"]["fires"] == 1
+        follower.send_signal(signal.SIGINT)
+        assert follower.wait(10) == 130
+
+
+@pytest.mark.parametrize("options", [["--every", "0"], ["--every", "nan"], ["--status"]])
+def test_follow_says_what_cannot_be(user: "User", options: list[str]) -> None:
+    assert user.run("ingest", "--follow", *options).code == 2

@@ -25,7 +25,7 @@ TABLES = {
     "runs": 'ts, client, plan, event, tool, sub, module, us, bytes, "end", pos',
     "quarantine": 'file, "offset", bytes, reason',
     "asked": "ts, client, event, tool, session, sub, module",
-    "modules": "id, class, pack, events, lifetime_days, main_only, enabled, first_seen",
+    "modules": "id, class, pack, events, lifetime_days, main_only, enabled, first_seen, returned",
     "routes": "client, plan, tool, sub, module",
 }
 

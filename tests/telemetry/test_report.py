@@ -1,12 +1,17 @@
 """From log lines to verdicts, with a clock of our own."""
 
+import json
+import shutil
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from homes import Home
 
+from overdeck.authoring.canaries import Canary
+from overdeck.dispatch.manifest import Manifest
 from overdeck.telemetry.keep import keep, kept, let_go
-from overdeck.telemetry.report import last_fires, report
+from overdeck.telemetry.report import last_fires
 
 if TYPE_CHECKING:
     from conftest import User
@@ -31,7 +36,7 @@ def test_without_any_log_every_module_has_a_row_and_is_unknown(user: "User") -> 
     user.module("a")
     user.module("b", cls="observer")
     user.tick()
-    found = report(user.places, now=user.now)
+    found = user.report()
     assert [(row.id, row.verdict) for row in found.rows] == [("a", "unknown"), ("b", "exempt")]
     assert not found.logged
 
@@ -75,12 +80,37 @@ def test_the_canary_of_a_silent_module_decides(user: "User", passes: bool | None
     work(user, user.install(), days=36)
     asked_for = []
 
-    def canary(id: str) -> bool | None:
-        asked_for.append(id)
-        return passes
+    def canary(manifest: Manifest) -> Canary | None:
+        asked_for.append(manifest.id)
+        return None if passes is None else Canary(passes, user.now - timedelta(days=3))
 
-    assert user.row("m", canary=canary).verdict == (verdict or "removal-candidate")
+    row = user.row("m", canary=canary)
+    assert row.verdict == (verdict or "removal-candidate")
+    assert ("(3 d ago)" in row.why) == (passes is not None)
     assert asked_for == ["m"]
+
+
+def test_the_last_test_of_a_module_is_its_canary_until_its_files_change(user: "User") -> None:
+    user.module("m")
+    work(user, user.install(), days=36)
+    folder = user.places.user_modules / "m"
+    case = {"payload": {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}}}
+    lines = [case | {"name": "acts", "expect": "deny"}, case | {"name": "is silent", "expect": "none"}]
+    (folder / "matrix.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert "has not been run" in user.row("m").why
+    assert user.run("hooks", "test", "m").code == 1
+    row = user.row("m")
+    assert row.verdict == "dead" and row.last_canary is not None and not row.last_canary.passed
+    (folder / "module.py").write_text("def evaluate(call):\n    return  None\n")
+    assert "has not been run" in user.row("m").why
+
+
+def test_what_is_left_of_a_broken_list_of_canaries_is_no_canary(user: "User") -> None:
+    user.module("m")
+    work(user, user.install(), days=36)
+    for content in ("{", "[]", '{"m": 3}', '{"m": {"passed": true}}'):
+        (user.places.state / "canaries.json").write_text(content)
+        assert "has not been run" in user.row("m").why
 
 
 def test_no_canary_is_run_for_a_module_that_acts(user: "User") -> None:
@@ -88,8 +118,8 @@ def test_no_canary_is_run_for_a_module_that_acts(user: "User") -> None:
     work(user, user.install(), days=9)
     user.fire("m")
 
-    def canary(id: str) -> bool | None:
-        raise AssertionError(id)
+    def canary(manifest: Manifest) -> Canary | None:
+        raise AssertionError(manifest.id)
 
     assert user.row("m", canary=canary).verdict == "active"
 
@@ -153,7 +183,7 @@ def test_a_module_that_fires_all_the_time_is_noisy(user: "User") -> None:
 def test_enabled_since_is_the_earliest_evidence(user: "User") -> None:
     user.module("m")
     user.tick()
-    assert report(user.places, now=user.now).rows[0].enabled_since is not None
+    assert user.report().rows[0].enabled_since is not None
     user.call(plan=user.install(), ts=user.ago(days=40))
     row = user.row("m")
     assert row.enabled_since is not None
@@ -191,7 +221,7 @@ def test_one_event_can_be_looked_at_alone(user: "User") -> None:
     user.call(plan=after, event="PostToolUse", times=5)
     user.fire("m", event="PostToolUse")
     user.tick()
-    rows = report(user.places, now=user.now, event="PostToolUse").rows
+    rows = user.report(event="PostToolUse").rows
     assert [(row.id, row.asked, row.fired) for row in rows] == [("m", 5, 1)]
 
 
@@ -200,8 +230,8 @@ def test_modules_that_are_off_show_only_when_all_are_asked_for(user: "User") -> 
     user.fire("gone")
     user.call()
     user.tick()
-    assert [row.id for row in report(user.places, now=user.now).rows] == ["on"]
-    rows = report(user.places, now=user.now, everything=True).rows
+    assert [row.id for row in user.report().rows] == ["on"]
+    rows = user.report(everything=True).rows
     assert [(row.id, row.enabled, row.fired) for row in rows] == [("on", True, 0), ("gone", False, 1)]
 
 
@@ -239,3 +269,59 @@ def test_last_fires_are_newest_first(user: "User") -> None:
     fires = last_fires(user.places, "m", 2)
     assert [round((user.now - fire.ts).total_seconds() / 3600) for fire in fires] == [1, 2]
     assert {(fire.event, fire.action) for fire in fires} == {("PreToolUse", "act")}
+
+
+def test_a_module_that_was_off_for_a_while_is_judged_from_its_return(user: "User") -> None:
+    user.module("m")
+    work(user, user.install(), days=36)
+    assert user.row("m").verdict == "removal-candidate"
+    folder = user.places.user_modules / "m"
+    away = folder.rename(user.places.home / "away")
+    user.now += timedelta(days=60)
+    user.tick()
+    away.rename(folder)
+    user.now += timedelta(days=1)
+    user.call(plan=user.install(), ts=user.ago(hours=1), times=50)
+    row = user.row("m")
+    assert (row.verdict, row.why) == ("immature", "enabled for 0 s of its 7 days")
+    user.now += timedelta(days=8)
+    user.call(plan=user.install(), ts=user.ago(hours=1))
+    user.tick(rebuild=True)
+    assert user.row("m").verdict == "quiet", "a rebuild does not forget that it was away"
+
+
+def test_a_module_under_a_new_name_starts_again(user: "User") -> None:
+    user.module("old")
+    work(user, user.install(), days=36)
+    user.tick()
+    shutil.rmtree(user.places.user_modules / "old")
+    user.module("new")
+    user.call(plan=user.install())
+    rows = {row.id: row for row in (user.tick(), user.report(everything=True))[1].rows}
+    assert (rows["new"].verdict, rows["old"].enabled) == ("immature", False)
+
+
+def test_the_logs_of_two_hosts_count_together(user: "User") -> None:
+    user.module("m")
+    plan = user.install()
+    first = user.ago(hours=2)
+    for host in ("", ".other-host"):
+        log = user.places.fires_log.with_name(user.places.fires_log.name + host)
+        for ts in (first, user.ago(minutes=1)):  # both begin with the same line
+            user.append(log, f'{{"ts":"{ts}","event":"PreToolUse","module":"m","action":"deny"}}\n'.encode())
+    user.call(plan=plan, times=9)
+    row = user.row("m")
+    assert (row.fired, row.asked) == (4, 9)
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "UTC"])
+def test_the_hour_that_summer_time_repeats_is_two_hours(user: "User", zone: str) -> None:
+    user.module("m")
+    for ts in ("2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z", "2026-11-01T05:30:00Z", "2026-11-01T06:30:00Z"):
+        user.fire("m", ts=ts)
+    user.call()
+    query = "select count(*) as hours, sum(n)::bigint as n from fires_by_hour"
+    done = Home(user.home).run("overdeck", "fires", "sql", query, "--json", env={"TZ": zone})
+    assert done.document["data"]["rows"] == [[4, 4]]
+    rows = Home(user.home).run("overdeck", "fires", "--since", "52w", "--json", env={"TZ": zone}).document["data"]
+    assert rows["modules"][0]["last_fire"] == "2026-11-01T06:30:00.000Z"

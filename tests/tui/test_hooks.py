@@ -206,6 +206,8 @@ async def test_an_error_is_shown_with_what_to_do_next(places: Places) -> None:
 async def test_while_another_ingest_is_at_work_the_published_data_shows(logged: Places) -> None:
     async with opened(logged):
         pass
+    with logged.fires_log.open("a") as log:
+        log.write('{"ts":"2026-11-30T10:00:00Z","event":"Stop","module":"new","action":"act"}\n')
     with exclusive(logged):
         async with opened(logged) as page:
             await page.until(lambda: "was published before" in page.text("#notice"))

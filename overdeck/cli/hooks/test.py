@@ -13,7 +13,13 @@ def test(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Run each module's matrix through the real front, with the prefilter and around it. Exit 1 on a failure."""
+    """Run each module's matrix through the real front, with the prefilter and around it. Exit 1 on a failure.
+
+    The result is a module's canary: overdeck fires goes by it when the module is silent, until its files change.
+    """
+    from datetime import UTC, datetime
+
+    from overdeck.authoring.canaries import remember
     from overdeck.authoring.fleet import load_fleet, recipe_for
     from overdeck.authoring.inventory import find
     from overdeck.authoring.matrix import run_matrix
@@ -27,6 +33,10 @@ def test(
         else:
             chosen = load_fleet(recipe_for(places)).enabled
         results = [run_matrix(manifest) for manifest in chosen]
+        try:
+            remember(places, zip(chosen, results, strict=True), datetime.now(UTC))
+        except OSError as error:
+            out.warn(f"overdeck fires will not know of this test: {error}")
         out.data = {
             "modules": [{"id": r.module, "cases": r.cases, "ok": r.ok, "failures": r.failures} for r in results]
         }

@@ -4,6 +4,8 @@ All timestamps are naive UTC; ``source`` and ``pos`` name the line a row came fr
 Refused lines are in ``quarantine``, whose ``source`` then is minus the id.
 """
 
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -53,12 +55,39 @@ create view event_cost as {EVENT_COST.format(rows="transcript_hooks", unit="day"
 """
 
 
+_HAS_TABLES = "select 1 from duckdb_tables() where table_name = 'transcript_files' and database_name ="
+
+
+def take_over(connection: "DuckDBPyConnection", published: Path) -> list[str]:
+    """Into a database made anew: all that was read before, because the client deletes transcripts after a month.
+
+    Returns what the user should know.
+    """
+    import duckdb
+
+    if not published.exists():
+        return []
+    try:
+        connection.execute(f"attach '{str(published).replace(chr(39), chr(39) * 2)}' as before (read_only)")
+        try:
+            if connection.execute(f"{_HAS_TABLES} 'before'").fetchone() is not None:
+                connection.begin()
+                for table in ("transcript_files", "transcript_records", "transcript_others"):
+                    connection.execute(f"insert into {table} by name from before.{table}")
+                connection.execute("insert into quarantine by name from before.quarantine where source < 0")
+                connection.commit()
+        finally:
+            with suppress(duckdb.Error):
+                connection.rollback()  # of what was not committed
+            connection.execute("detach before")
+    except duckdb.Error as error:
+        return [f"what deleted transcripts said of hooks is lost: {published}: {str(error).splitlines()[0]}"]
+    return []
+
+
 def ensure(connection: "DuckDBPyConnection") -> None:
     """Make the tables and views where a database of this schema version does not hold them yet."""
-    found = connection.execute(
-        "select 1 from duckdb_tables() where database_name = current_database() and table_name = 'transcript_files'"
-    ).fetchone()
-    if found is None:
+    if connection.execute(f"{_HAS_TABLES} current_database()").fetchone() is None:
         connection.begin()
         connection.execute(TABLES)
         connection.execute(_VIEWS)

@@ -10,6 +10,7 @@ from overdeck.errors import OverdeckError, usage
 from overdeck.files import obstacle
 from overdeck.paths import Places
 from overdeck.telemetry import store
+from overdeck.telemetry.ingest import ingest as tick
 from overdeck.telemetry.transcripts.files import Listing
 from overdeck.telemetry.transcripts.ingest import Progress, Read, ingest
 
@@ -55,14 +56,30 @@ def _into_database(
 ) -> tuple[Read, tuple[str, ...]]:
     if why := obstacle(places.state):
         raise usage(why, hint=f"ls -ld {places.state}")
+    warnings: tuple[str, ...] = ()
     with store.exclusive(places):
         opened = store.open_for_writing(places.database, moment)
-        try:
-            read = ingest(opened.connection, listing, _naive(moment), progress)
-        except BaseException:
-            opened.connection.close()
-            raise
-        store.close_and_publish(opened.connection, places.database, places, moment)
+        if not (opened.created and places.published.exists()):
+            return _read(opened, places, listing, moment, progress)
+        warnings = opened.warnings
+        opened.connection.close()
+        places.database.unlink()
+    # What stands in the copy alone, the tick of the logs takes over into a database that it makes.
+    warnings += tick(places, now=moment).warnings
+    with store.exclusive(places):
+        read, more = _read(store.open_for_writing(places.database, moment), places, listing, moment, progress)
+    return read, warnings + more
+
+
+def _read(
+    opened: store.Opened, places: Places, listing: Listing, moment: datetime, progress: Progress | None
+) -> tuple[Read, tuple[str, ...]]:
+    try:
+        read = ingest(opened.connection, listing, _naive(moment), progress)
+    except BaseException:
+        opened.connection.close()
+        raise
+    store.close_and_publish(opened.connection, places.database, places, moment)
     return read, opened.warnings
 
 

@@ -340,3 +340,32 @@ def test_an_audit_killed_at_any_instant_loses_nothing_and_takes_nothing_in_twice
     assert sessions.user.sql(
         "select count(*), count(distinct uuid), count(distinct (source, pos)) from transcript_records"
     ) == [(sent + 1, sent + 1, sent + 1)]
+
+
+def _without_the_first(sessions: "Sessions") -> None:
+    """A transcript that was read, and then deleted by the client; and a fire whose log is gone."""
+    sessions.append("a.jsonl", [make.success(1)]).touch()
+    sessions.append("b.jsonl", [make.success(2), b'{"attachment" broken\n'])
+    sessions.user.fire("m")
+    sessions.user.tick()
+    sessions.examine()
+    (sessions.root / "-home-dev-project" / "a.jsonl").unlink()
+
+
+def test_a_rebuild_keeps_what_deleted_transcripts_said(sessions: "Sessions") -> None:
+    _without_the_first(sessions)
+    sessions.user.tick(rebuild=True)
+
+    assert sessions.uuids() == [1, 2]
+    report = sessions.examine()
+    assert (report.read.records, report.runs, report.refused_lines) == (0, 2, 1)
+
+
+def test_an_audit_that_finds_the_database_gone_loses_no_history(sessions: "Sessions") -> None:
+    _without_the_first(sessions)
+    sessions.user.places.fires_log.unlink()
+    sessions.user.places.database.unlink()
+    report = sessions.examine()
+
+    assert (report.runs, report.kept) == (2, True)
+    assert sessions.user.sql("select sum(n) from fires_by_hour") == [(1,)]

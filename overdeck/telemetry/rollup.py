@@ -1,0 +1,190 @@
+"""Counts per hour, kept at ingest, so that a report costs the same whatever the number of rows.
+
+Beside every chunk it is noted from which byte on a file's rows are not counted yet (table ``uncounted``), in the
+transaction that brings the rows; ``settle`` counts the hours those rows fall into again, from the rows themselves. So a
+kill between the two costs nothing but the counting. Rows older than the retention are folded into their hours and
+deleted; a late line for such an hour is added to it.
+"""
+
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from overdeck.telemetry import schema
+from overdeck.telemetry.sources import Source
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+HOUR = timedelta(hours=1)
+_KINDS = ("calls", "runs", "fires")
+_LONGEST = timedelta(days=7)
+_GAP = 6 * HOUR
+"""Hours no further apart than this are counted in one scan."""
+
+
+def rows_between(kind: str, start: str, end: str) -> str:
+    """The rows of ``kind`` that count, from ``start`` (inclusive) to ``end``: SQL, both names of parameters.
+
+    The same rows as of the views ``counted_*``, with the range said on both sides of their anti joins.
+    """
+    within = f"ts >= {start} and ts < {end}"
+    if kind == "calls":
+        return f"(from calls where {within} and not coalesce(starts_with(session, 'overdeck-'), false))"
+    if kind == "runs":
+        probes = f"from calls where {within} and starts_with(session, 'overdeck-')"
+        return f"(from runs anti join (select source, pos {probes}) using (source, pos) where {within})"
+    # A probe's line stands at most its own length and 5 ms from the fire (schema.VIEWS): look a minute around.
+    around = f"ts >= {start} - interval 1 minute and ts < {end} + interval 1 minute"
+    probe_fires = (
+        "select f.source, f.pos from "
+        f"(select source, pos, ts, us from calls where {around} and starts_with(session, 'overdeck-')) p "
+        f"join (from runs where {around} and \"end\" = 'fire') n using (source, pos) "
+        f"join (from fires where {within}) f on n.module = f.module and n.event = f.event "
+        "where f.ts between p.ts - to_microseconds(coalesce(p.us, 0) + 5000) "
+        "and p.ts + to_microseconds(coalesce(p.us, 0) + 5000)"
+    )
+    return f"(from fires anti join ({probe_fires}) using (source, pos) where {within})"
+
+
+_COUNT = {
+    "calls": "select date_trunc('hour', ts), client, plan, event, tool, sub, count(*), min(ts), max(ts)",
+    "runs": "select date_trunc('hour', ts), client, plan, event, tool, sub, module, count(*), "
+    "count(*) filter (\"end\" = 'error'), count(*) filter (\"end\" = 'timeout'), coalesce(sum(us), 0)::bigint, "
+    "coalesce(sum(bytes), 0)::bigint, min(ts), max(ts)",
+    "fires": "select date_trunc('hour', ts), event, module, action, count(*), min(ts), max(ts)",
+}
+
+
+def note(connection: "DuckDBPyConnection", source: Source) -> None:
+    """Say that what ``source`` gives from its offset on is not counted yet, in the caller's transaction."""
+    connection.execute("insert into uncounted values (?, ?, ?)", [source.kind, source.id, source.offset])
+
+
+def settle(connection: "DuckDBPyConnection", *, keep_from: datetime) -> None:
+    """Count the hours of all rows that are not counted yet; fold and delete rows before ``keep_from`` (naive UTC).
+
+    One transaction of its own; ``keep_from`` is rounded down to its hour.
+    """
+    connection.begin()
+    folded = connection.execute("select rows_from from about").fetchall()[0][0]
+    hours = _hours(connection)
+    for start, end in _ranges([hour for hour in hours if hour >= folded]):
+        _recount(connection, start, end)
+    late = [hour for hour in hours if hour < folded]
+    if late:
+        _fold(connection, min(late), folded)
+    cut = keep_from.replace(minute=0, second=0, microsecond=0)
+    if cut > folded and _oldest(connection) < cut:
+        # What stands before the cut has been counted just now or before: only its rows go.
+        for kind in _KINDS:
+            connection.execute(f"delete from {kind} where ts < ?", [cut])
+        connection.execute("delete from quarantine where seen < ?", [cut])
+        connection.execute("update about set rows_from = ?", [cut])
+    connection.execute("delete from uncounted")
+    connection.commit()
+
+
+def take_over(connection: "DuckDBPyConnection", published: Path, now: datetime) -> list[str]:
+    """Into a database made anew: the counts of hours whose logs are gone, from the copy that was published before.
+
+    Returns what the user should know.
+    """
+    import duckdb
+
+    if not published.exists():
+        return []
+    quoted = str(published).replace("'", "''")
+    try:
+        connection.execute(f"attach '{quoted}' as before (read_only)")
+    except duckdb.Error as error:
+        return [f"the counts of hours whose logs are gone are lost: {published}: {str(error).splitlines()[0]}"]
+    try:
+        if connection.execute("select version from before.about").fetchall() != [(schema.VERSION,)]:
+            return []  # of a version that deleted no rows: its logs have told all
+        first = [now.replace(minute=0, second=0, microsecond=0)]
+        for kind in ("calls", "fires"):
+            row = connection.execute(f"select date_trunc('hour', min(ts)) from {kind}").fetchone()
+            first.append(row[0] if row and row[0] is not None else datetime.max)
+        cuts = {"calls": first[1], "runs": first[1], "fires": first[2]}
+        taken = 0
+        connection.begin()
+        for kind, cut in cuts.items():
+            taken += connection.execute(
+                f"insert into {kind}_by_hour from before.{kind}_by_hour where hour < ?", [cut]
+            ).fetchall()[0][0]
+        for table in ("combinations", "plans", "routes"):
+            connection.execute(f"insert into {table} from before.{table} except from {table}")
+        if taken:
+            connection.execute("update about set rows_from = ?", [min(first)])
+        connection.commit()
+    except duckdb.Error as error:
+        return [f"the counts of hours whose logs are gone are lost: {published}: {str(error).splitlines()[0]}"]
+    finally:
+        with suppress(duckdb.Error):
+            connection.rollback()  # of what was not committed
+        connection.execute("detach before")
+    return []
+
+
+def _hours(connection: "DuckDBPyConnection") -> list[datetime]:
+    """The hours whose counts the uncounted rows change, ascending: their own, and those about a probe's call."""
+    found: set[datetime] = set()
+    for kind, source, pos in connection.execute(
+        "select kind, source, min(pos) from uncounted group by all"
+    ).fetchall():
+        found.update(
+            hour
+            for (hour,) in connection.execute(
+                f"select distinct date_trunc('hour', ts) from {kind} where source = ? and pos >= ?", [source, pos]
+            ).fetchall()
+        )
+        if kind == "calls":
+            for edges in connection.execute(
+                "select distinct date_trunc('hour', ts - to_microseconds(coalesce(us, 0) + 5000)), "
+                "date_trunc('hour', ts + to_microseconds(coalesce(us, 0) + 5000)) "
+                "from calls where source = ? and pos >= ? and starts_with(session, 'overdeck-')",
+                [source, pos],
+            ).fetchall():
+                found.update(edges)
+    return sorted(found)
+
+
+def _ranges(hours: list[datetime]) -> list[tuple[datetime, datetime]]:
+    """Stretches of neighbouring hours, each as (start, end), no longer than ``_LONGEST``: that bounds the memory."""
+    ranges: list[tuple[datetime, datetime]] = []
+    for hour in hours:
+        if ranges and hour - ranges[-1][1] <= _GAP and hour + HOUR - ranges[-1][0] <= _LONGEST:
+            ranges[-1] = (ranges[-1][0], hour + HOUR)
+        else:
+            ranges.append((hour, hour + HOUR))
+    return ranges
+
+
+def _recount(connection: "DuckDBPyConnection", start: datetime, end: datetime) -> None:
+    for kind in _KINDS:
+        connection.execute(f"delete from {kind}_by_hour where hour >= ? and hour < ?", [start, end])
+        _count(connection, kind, start, end)
+
+
+def _fold(connection: "DuckDBPyConnection", start: datetime, end: datetime) -> None:
+    """Add rows of hours whose other rows are gone, and let them go too."""
+    for kind in _KINDS:
+        _count(connection, kind, start, end)
+    for kind in _KINDS:
+        connection.execute(f"delete from {kind} where ts >= ? and ts < ?", [start, end])
+
+
+def _count(connection: "DuckDBPyConnection", kind: str, start: datetime, end: datetime) -> None:
+    connection.execute(
+        f"insert into {kind}_by_hour {_COUNT[kind]} from {rows_between(kind, '$start', '$end')} group by all",
+        {"start": start, "end": end},
+    )
+
+
+def _oldest(connection: "DuckDBPyConnection") -> datetime:
+    row = connection.execute(
+        "select least((select min(ts) from calls), (select min(ts) from fires), (select min(seen) from quarantine))"
+    ).fetchone()
+    return row[0] if row and row[0] is not None else datetime.max
