@@ -22,6 +22,7 @@ from overdeck.telemetry.retention import NOTHING, Retention
 from overdeck.telemetry.routes import Routes
 from overdeck.telemetry.sources import Match, Source
 from overdeck.telemetry.store import Published
+from overdeck.telemetry.transcripts import schema as transcripts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -133,6 +134,7 @@ def _tick(places: Places, database: Path, moment: datetime, started: float, prog
         rollup.settle(connection, keep_from=kept.keep_from(now))
         if opened.created:
             warnings += rollup.take_over(connection, places.published, now)
+            warnings += transcripts.take_over(connection, places.published)
         warnings += _unknown_plans(connection)
         for path in retention.outlived(files, known_sources(connection), kept.keep_from(now)):
             path.unlink(missing_ok=True)
