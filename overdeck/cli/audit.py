@@ -16,7 +16,7 @@ from overdeck.paths import Places
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from overdeck.telemetry.transcripts.report import TranscriptReport
+    from overdeck.telemetry.transcripts.costs import TranscriptReport
     from overdeck.wiring.audit import AuditReport, Cost
     from overdeck.wiring.job import Measured
     from overdeck.wiring.settings import Settings

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from overdeck.cli.output import Output
 
 if TYPE_CHECKING:
-    from overdeck.telemetry.transcripts.report import CommandCost, TranscriptReport
+    from overdeck.telemetry.transcripts.costs import CommandCost, TranscriptReport
 
 COMMANDS_SHOWN = 15
 NAMES_SHOWN = 5

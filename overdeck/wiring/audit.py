@@ -15,7 +15,7 @@ from overdeck.wiring.rules import RULES, Context, Finding, apply, worst_first
 from overdeck.wiring.settings import Settings, handlers_for
 
 if TYPE_CHECKING:
-    from overdeck.telemetry.transcripts.report import TranscriptReport
+    from overdeck.telemetry.transcripts.costs import TranscriptReport
 
 ALWAYS = {
     "PreToolUse": ("Bash", "Write"),

@@ -9,7 +9,7 @@ from overdeck.wiring.rules.rule import Severity
 from overdeck.wiring.settings import Settings
 
 if TYPE_CHECKING:
-    from overdeck.telemetry.transcripts.report import CommandCost, TranscriptReport
+    from overdeck.telemetry.transcripts.costs import CommandCost, TranscriptReport
 
 KILLED_PERCENT = 1
 """From this share of killed runs on, a hook is worth a finding: a killed guard lets the tool run (FACTS 0.7)."""

@@ -61,7 +61,7 @@ def test_a_report_for_people_looks_like_the_measurement_did(hookbench, payload, 
 
 
 def test_another_metric_can_carry_the_verdict_afterwards(hookbench, recorded):
-    live, raw = recorded("sleep 0.01", "sleep 0.1", "--pairs", 8, "--no-starts")
+    live, raw = recorded("sleep 0.01", "sleep 0.5", "--pairs", 8, "--no-starts")
     assert hookbench("report", raw, "--json", "--metric", "wall").data["verdict"] == "slower"
     assert hookbench("report", raw, "--json").data["verdict"] == live.data["verdict"]
 

@@ -6,7 +6,8 @@ import pytest
 import transcripts as make
 
 from overdeck.paths import Places
-from overdeck.telemetry.transcripts.report import TranscriptReport, examine
+from overdeck.telemetry.transcripts.costs import TranscriptReport
+from overdeck.telemetry.transcripts.report import examine
 from overdeck.wiring.audit import audit
 from overdeck.wiring.recorded import unrecorded
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from overdeck.telemetry.transcripts.report import EventDay, TranscriptReport
+from overdeck.telemetry.transcripts.costs import EventDay, TranscriptReport
 from overdeck.telemetry.words import iso
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import transcripts as make
 
-from overdeck.telemetry.transcripts.report import TranscriptReport, examine
+from overdeck.telemetry.transcripts.costs import TranscriptReport
+from overdeck.telemetry.transcripts.report import examine
 
 if TYPE_CHECKING:
     from conftest import User

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import transcripts as make
 
 from overdeck.paths import Places
-from overdeck.telemetry.transcripts.report import CommandCost, TranscriptReport, examine, example
+from overdeck.telemetry.transcripts.costs import CommandCost, TranscriptReport
+from overdeck.telemetry.transcripts.report import examine, example
 
 if TYPE_CHECKING:
     from conftest import Sessions
