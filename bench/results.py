@@ -26,7 +26,7 @@ import fleets
 import overdeck
 from overdeck.authoring.fleet import built_front, front_argv, interpreter, python_front, recipe_for, write_plans
 from overdeck.bench import Arm, Comparison, InvalidMeasurement, command_arm, compare, event_arm
-from overdeck.bench.compare import Metric
+from overdeck.bench.outcome import Metric
 from overdeck.paths import Places, shipped
 
 RESULTS = Path(__file__).resolve().parent / "RESULTS.md"

@@ -12,27 +12,15 @@ from overdeck.bench.blocks import WARM_UP, Block, Conditions, Observed, Pairing,
 from overdeck.bench.control import control_arm
 from overdeck.bench.costs import log_ratios
 from overdeck.bench.eprocess import EProcess, fewest
-from overdeck.bench.judge import FEWEST_PAIRS, endings, judge, usual_endings, verdict
+from overdeck.bench.judge import FEWEST_PAIRS, endings, judge, usual_endings
 from overdeck.bench.limits import check_timeout
 from overdeck.bench.noise import read_noise
-from overdeck.bench.outcome import ALPHA, METRICS, Comparison, Metric, Verdict
+from overdeck.bench.outcome import ALPHA, Comparison, Metric
 from overdeck.bench.raw import RawRecord
 from overdeck.bench.recording import Recording, make_plan
 from overdeck.bench.starts import StartCounter, Starts
 from overdeck.bench.stress import stress as burners
 from overdeck.errors import InvalidMeasurement, usage
-
-__all__ = [
-    "ALPHA",
-    "FEWEST_PAIRS",
-    "METRICS",
-    "Comparison",
-    "Metric",
-    "Verdict",
-    "compare",
-    "log_ratios",
-    "verdict",
-]
 
 MOST_PAIRS = 1000
 MOST_ARMS = 9

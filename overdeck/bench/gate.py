@@ -11,7 +11,6 @@ from pathlib import Path
 from overdeck.bench.arm import Arm, command_arm, event_arm
 from overdeck.bench.blocks import Block, Conditions, Pairing, run_once
 from overdeck.bench.builds import Build, Sides, build_sides, commit_of, repository
-from overdeck.bench.compare import Metric
 from overdeck.bench.gate_config import GateConfig, Scenario, scenario_names
 from overdeck.bench.gate_verdict import (
     CONTROL_PAIRS,
@@ -27,6 +26,7 @@ from overdeck.bench.gate_verdict import (
 )
 from overdeck.bench.gate_words import reason
 from overdeck.bench.noise import busy_before, read_noise, stolen
+from overdeck.bench.outcome import Metric
 from overdeck.bench.sequential import LOOKS
 from overdeck.bench.starts import StartCounter, Starts
 from overdeck.errors import InvalidMeasurement, OverdeckError, usage

@@ -42,7 +42,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from overdeck.bench.compare import Metric
+from overdeck.bench.outcome import Metric
 from overdeck.bench.payloads import generate
 from overdeck.errors import InvalidMeasurement, OverdeckError, usage
 from overdeck.tomlfile import read_toml

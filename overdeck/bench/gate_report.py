@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from overdeck.bench.compare import METRICS
 from overdeck.bench.gate import GateOutcome, ScenarioRow
 from overdeck.bench.gate_verdict import Verdict
 from overdeck.bench.gate_words import counted
+from overdeck.bench.outcome import METRICS
 from overdeck.bench.report import times
 from overdeck.bench.starts import Count, Starts
 from overdeck.errors import OverdeckError, usage

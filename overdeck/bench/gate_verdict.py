@@ -13,8 +13,9 @@ from itertools import islice
 from typing import Literal, NamedTuple
 
 from overdeck.bench.blocks import Block
-from overdeck.bench.compare import METRICS, Metric, log_ratios
+from overdeck.bench.costs import log_ratios
 from overdeck.bench.gate_config import Tolerance
+from overdeck.bench.outcome import METRICS, Metric
 from overdeck.bench.sequential import LOOKS, Answer, Look, look
 from overdeck.bench.starts import Starts
 from overdeck.bench.statistics import Ratio, ratio

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from overdeck.bench.compare import Metric
 from overdeck.bench.gate_verdict import ControlRow, MetricRow, StartsRow
+from overdeck.bench.outcome import Metric
 from overdeck.bench.start_tree import StartNode
 from overdeck.bench.starts import Count
 

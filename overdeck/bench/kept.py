@@ -11,13 +11,15 @@ _NAME = "ab-*.jsonl"
 
 
 def new_record(cache: Path) -> Path:
-    """A new file's path in ``cache``/bench, which is made; the oldest records beyond KEPT are gone afterwards.
+    """A new, empty file in ``cache``/bench, which is made; the oldest records beyond KEPT are gone afterwards.
 
-    Raises OSError where the folder cannot be made.
+    Raises OSError where that cannot be.
     """
     folder = cache / "bench"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for old in sorted(folder.glob(_NAME))[: -(KEPT - 1)]:
         with suppress(FileNotFoundError):  # another measurement tidies too
             old.unlink()
-    return folder / f"ab-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.getpid()}.jsonl"
+    path = folder / f"ab-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.getpid()}.jsonl"
+    path.touch(0o600)
+    return path

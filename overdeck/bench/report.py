@@ -1,7 +1,9 @@
 """A comparison in words, in rows, and as the data of ``--json``."""
 
 import math
+import shlex
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any
 
 from overdeck.bench.bootstrap import Estimate
@@ -14,6 +16,16 @@ ARM_COLUMNS = ("arm", "CPU", "wall", "starts", "RSS", "exit", "command")
 ARM_NUMERIC = ARM_COLUMNS[1:5]
 COLUMNS = ("metric", "of", "ratio", "95 % CI", "p", "difference", "95 % CI, ms", "second slot")
 NUMERIC = COLUMNS[2:]
+_NO_OPS = {"true", ":"}
+_START_UPS = {
+    "python": "{} -c pass",
+    "python3": "{} -c pass",
+    "node": "{} -e 0",
+    "bun": "{} -e 0",
+    "bash": "{} -c :",
+    "sh": "{} -c :",
+}
+"""What starts an interpreter and does nothing in it."""
 _WORDS = {"faster": "faster", "slower": "slower", "no-difference": "no difference found"}
 _NAMES: dict[Metric, str] = {"cpu": "CPU", "wall": "wall time"}
 
@@ -72,6 +84,22 @@ def self_check_sentence(comparison: Comparison) -> str:
         for metric in METRICS
     ]
     return f"self-check, {comparison.a.name} against its own copy: {'; '.join(parts)}"
+
+
+def hints(comparison: Comparison) -> tuple[str, ...]:
+    """How to read, or to get, what an arm costs above one that does nothing: a difference, never a subtraction."""
+    words = [side.shown.split() for side in comparison.sides if side.commands == 1]
+    programs = {PurePath(argv[0]).name for argv in words}
+    if words and PurePath(words[0][0]).name in _NO_OPS and words[0] == comparison.a.shown.split():
+        return (f"{comparison.a.name} does nothing: the differences are what the others cost above it",)
+    undecided = all(contrast.verdict == "no-difference" for contrast in comparison.contrasts)
+    if undecided and len(words) == len(comparison.sides) and len(programs) == 1 and programs & _START_UPS.keys():
+        nothing = _START_UPS[programs.pop()].format(words[0][0])
+        return (
+            f"the start of {words[0][0]} is in every arm; to see what each costs above it, put an arm that does "
+            f"nothing first: hookbench ab {shlex.quote(nothing)} … --allow-diff",
+        )
+    return ()
 
 
 def rows(comparison: Comparison) -> list[list[str]]:
@@ -135,6 +163,7 @@ def as_data(comparison: Comparison) -> dict[str, Any]:
         },
         "doubts": [doubt._asdict() for doubt in comparison.doubts],
         "sentence": sentence(comparison),
+        "hints": list(hints(comparison)),
     }
 
 

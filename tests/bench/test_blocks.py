@@ -1,8 +1,11 @@
 """Blocks: what they say about order is what happened, and a seed makes them again."""
 
+import sys
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+
+import pytest
 
 from overdeck.bench.arm import Arm, command_arm
 from overdeck.bench.blocks import WARM_UP, Block, Conditions, Pairing
@@ -49,6 +52,7 @@ def test_each_runs_cost_is_credited_to_the_arm_that_ran(tmp_path):
     assert all(block.runs[1].cpu_us > 3 * block.runs[0].cpu_us for block in blocks)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_arms_of_a_block_have_stacks_of_one_size_however_long_their_words_and_variables_are(tmp_path):
     log = tmp_path / "log"
     script = f"cat /proc/$$/cmdline /proc/$$/environ | wc -c >>{log}"

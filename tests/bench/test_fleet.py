@@ -99,6 +99,20 @@ def test_hooks_of_events_without_a_rate_are_not_in_the_sum_and_are_said(hookbenc
     assert "has hooks for PreCompact, which have no rate: not in the sum" in said.err
 
 
+def test_a_matcher_that_no_rate_meets_is_in_no_sum_and_is_said(hookbench, settings):
+    file = settings(PreToolUse_Bash=[_hook("pass")], PreToolUse_Write=[_hook("0")])
+    said = hookbench("fleet", "--settings", file, "--rate", "PreToolUse:Bash=1", *QUICK)
+    assert "has hooks for PreToolUse Write, which have no rate" in said.err
+
+
+def test_a_hook_that_the_client_would_kill_is_said(hookbench, settings):
+    file = settings(Stop=[_hook("import time; time.sleep(300)", timeout=0.2)])
+    said = hookbench("fleet", "--settings", file, "--rate", "Stop=1", *QUICK)
+    assert said.code == 0, said.err
+    assert "was killed at its own timeout of 0.2 s in 6 of 6 runs" in said.err
+    assert "a hook exits" not in said.err
+
+
 def test_only_the_most_frequent_events_are_measured_and_the_others_are_said(hookbench, settings):
     file = settings(PreToolUse=[_hook("pass")], Stop=[_hook("pass")])
     said = hookbench("fleet", "--settings", file, *RATES, *QUICK, "--top", 1, "--json")
@@ -305,3 +319,10 @@ def test_nothing_of_a_users_environment_reaches_a_hook(hookbench, settings):
     file = settings(Stop=[_hook("import os, sys; sys.exit(3 if 'SECRET_TOKEN' in os.environ else 0)")])
     said: Ran = hookbench("fleet", "--settings", file, "--rate", "Stop=1", *QUICK)
     assert "exits 3" not in said.err
+
+
+def test_a_front_of_ours_among_the_hooks_would_not_count_these_calls(hookbench, settings):
+    """Telemetry leaves out sessions whose name begins with ``overdeck-``."""
+    code = "import json, sys; sys.exit(0 if json.load(sys.stdin)['session_id'].startswith('overdeck-') else 3)"
+    said = hookbench("fleet", "--settings", settings(Stop=[_hook(code)]), "--rate", "Stop=1", *QUICK)
+    assert said.code == 0 and "exits 3" not in said.err

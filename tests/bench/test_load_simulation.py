@@ -13,7 +13,7 @@ from limits import LimitBroken, at_most, within
 from loads import LOADS, blocks, series
 from scipy.stats import ttest_ind
 
-from overdeck.bench.compare import ALPHA
+from overdeck.bench.outcome import ALPHA
 from overdeck.bench.statistics import confidence_interval, signed_rank_p
 
 TRIALS = 4000

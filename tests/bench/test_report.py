@@ -186,8 +186,10 @@ def test_words_that_are_no_utf8_are_recorded_and_reported(payload, tmp_path):
     assert as_data(judge(read_raw(raw))) == as_data(live)
 
 
-def test_a_cache_that_cannot_be_used_costs_only_the_record(hookbench, home, payload):
-    (home.root / ".cache").write_text("a file")
+@pytest.mark.parametrize("obstacle", [".cache", ".cache/overdeck/bench"])
+def test_a_cache_that_cannot_be_used_costs_only_the_record(hookbench, home, payload, obstacle):
+    (home.root / obstacle).parent.mkdir(parents=True, exist_ok=True)
+    (home.root / obstacle).write_text("a file")
     said = hookbench("ab", "true", "true", "--payload", payload, "--pairs", 8, "--no-starts")
     assert said.code == 0
     assert "there is no raw record" in said.err

@@ -9,15 +9,19 @@ from typing import NamedTuple
 
 from overdeck.bench.arm import Arm, event_arm
 from overdeck.bench.dispatcher import dispatcher_arm
+from overdeck.bench.endings import hand_of_the_client
 from overdeck.bench.fleet.arithmetic import FEWEST_RUNS
 from overdeck.bench.fleet.model import NOTHING, EventCost
 from overdeck.bench.fleet.rates import Rate
+from overdeck.bench.noise import busy_before, read_noise, stolen
 from overdeck.bench.rounds import Cell, run_rounds
 from overdeck.bench.starts import StartCounter, Starts
+from overdeck.dispatch.clients import matches, subject_key
 from overdeck.errors import InvalidMeasurement, usage
 from overdeck.paths import Places
 from overdeck.spawn.launch import Run
 from overdeck.wiring.payloads import payload_for
+from overdeck.wiring.settings import read_settings
 
 MOST_RUNS = 1000
 SESSION = "overdeck-fleet"
@@ -85,6 +89,7 @@ def measure_costs(
         raise usage(
             f"{runs} runs an event: an interval needs {FEWEST_RUNS} to {MOST_RUNS}", hint="--runs 12 is usual"
         )
+    before = read_noise()
     with tempfile.TemporaryDirectory(prefix="hookbench-fleet-") as temporary:
         folder = Path(temporary)
         payloads = _payloads(rates, folder / "project")
@@ -104,7 +109,24 @@ def measure_costs(
             for word, spot in spots.items()
         }
         costs.append((arm.name, arm.shown, of_arm))
-    return Costs(tuple(costs), tuple(dict.fromkeys(_doubts(cells, runs_of, starts))))
+    noise = [sentence for sentence in (busy_before(before), stolen(before, read_noise())) if sentence]
+    return Costs(tuple(costs), tuple(dict.fromkeys([*noise, *_doubts(cells, runs_of, starts)])))
+
+
+def hooks_without_rate(file: Path, rates: Sequence[Rate]) -> list[str]:
+    """The hooks of a settings file that run at no event with a rate, by event and matcher: their cost is in no sum."""
+    subjects: dict[str, list[str]] = {}
+    for rate in rates:
+        subjects.setdefault(rate.event, []).append(rate.subject)
+    left = [
+        handler
+        for handler in read_settings(file).all_handlers
+        if not any(
+            matches(handler.matcher, subject) or not subject_key(handler.event)
+            for subject in subjects.get(handler.event, ())
+        )
+    ]
+    return list(dict.fromkeys(f"{handler.event} {handler.matcher}".rstrip() for handler in left))
 
 
 def _payloads(rates: Sequence[Rate], project: Path) -> dict[str, bytes]:
@@ -169,10 +191,11 @@ def _doubts(
     for spot, cell in cells.items():
         name, word = spot
         runs = runs_of[spot]
-        if failed := [run for run in runs if any(run.exits)]:
-            codes = ", ".join(sorted({str(code) for run in failed for code in run.exits if code}))
-            said = " ".join(failed[0].stderr_head.split())[:160]
-            yield f"{name}: a hook exits {codes} on {word}; is that its usual work? It says: {said or 'nothing'}"
+        failed = {code: run for run in runs for i, code in enumerate(run.exits) if code and i not in run.expired}
+        for code, run in failed.items():
+            said = " ".join(run.stderr_head.split())[:160]
+            yield f"{name}: a hook exits {code} on {word}; is that its usual work? It says: {said or 'nothing'}"
+        yield from (f"{word}: {sentence}" for sentence in hand_of_the_client(cell.arm, runs))
         if left := sum(run.killed for run in runs):
             yield f"{name}: {left} processes were left running by {len(runs)} runs of {word}; they were killed"
         if cell.arm.skipped:

@@ -163,13 +163,11 @@ def _from_raw(words: list[str]) -> "Costs":
 
 
 def _without_rate(settings: list[Path], often: "Rates") -> list[str]:
-    """Which events of a settings file nobody gave a rate for: what they cost is not in the sum."""
-    from overdeck.wiring.settings import read_settings
+    """What a settings file has that nobody gave a rate for."""
+    from overdeck.bench.fleet.costs import hooks_without_rate
 
-    known = {rate.event for rate in often.rows}
-    said = []
-    for path in settings:
-        missing = [event for event in read_settings(path).events if event not in known]
-        if missing:
-            said.append(f"{path} has hooks for {', '.join(missing)}, which have no rate: not in the sum")
-    return said
+    return [
+        f"{path} has hooks for {', '.join(left)}, which have no rate: not in the sum"
+        for path in settings
+        if (left := hooks_without_rate(path, often.rows))
+    ]

@@ -22,4 +22,6 @@ def show_outcome(out: Output, outcome: "Comparison") -> None:
     if outcome.self_check:
         out.line()
         out.line(report.self_check_sentence(outcome))
+    for hint in report.hints(outcome):
+        out.line(f"hint: {hint}")
     out.data = report.as_data(outcome)
