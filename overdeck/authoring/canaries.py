@@ -6,7 +6,7 @@ manifest, code and matrix, so that a result never speaks for a module that is an
 
 import json
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,14 +33,18 @@ def remember(places: Places, results: Iterable[tuple[Manifest, MatrixResult]], n
 
 
 def last(places: Places, manifest: Manifest) -> Canary | None:
-    """The last result for the module as it is now; None where its files, or its config, were others then."""
+    """The last result for the module as it is now; None where its files, or its config, were others then.
+
+    One from the future is none: a clock was wrong.
+    """
     entry = _read(places).get(manifest.id)
     if not isinstance(entry, dict) or entry.get("files") != _files(manifest):
         return None
     try:
-        return Canary(entry["passed"] is True, datetime.fromisoformat(str(entry["ts"])))
-    except (KeyError, ValueError):
+        found = Canary(entry["passed"] is True, datetime.fromisoformat(str(entry["ts"])).astimezone(UTC))
+    except (KeyError, ValueError, OverflowError):
         return None
+    return found if found.ts <= datetime.now(UTC) else None
 
 
 def _file(places: Places) -> Path:
@@ -51,7 +55,7 @@ def _read(places: Places) -> dict[str, dict[str, object]]:
     """The table; a file that is not there or not whole is an empty one: every test can be run again."""
     try:
         table = json.loads(_file(places).read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return table if isinstance(table, dict) else {}
 

@@ -70,6 +70,8 @@ def read_cases(manifest: Manifest) -> list[Case]:
             case = Case(raw["name"], raw["payload"], raw["expect"], raw.get("contains", ""), raw.get("config", {}))
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{path}:{number}: {type(error).__name__}: {error}") from None
+        if not isinstance(case.payload, dict) or not isinstance(case.payload.get("hook_event_name"), str):
+            raise ValueError(f"{path}:{number}: its payload names no hook_event_name")
         if case.expect not in EXPECTATIONS:
             raise ValueError(f"{path}:{number}: expect must be one of {', '.join(EXPECTATIONS)}")
         unknown = sorted(set(case.config) - set(manifest.config))

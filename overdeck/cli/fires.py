@@ -190,8 +190,9 @@ def sql(
 
         if as_json and as_csv:
             raise usage("--json and --csv exclude each other", hint="overdeck fires sql QUERY --json")
-        with up_to_date(Places.from_environment()) as (published, warnings):
-            answer = ask(published, query)
+        places = Places.from_environment()
+        with up_to_date(places) as (_published, warnings):
+            answer = ask(places, query)
         for warning in warnings:
             out.warn(warning)
         out.data = {"columns": list(answer.columns), "rows": [list(row) for row in answer.rows]}

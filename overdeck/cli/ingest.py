@@ -49,7 +49,7 @@ def _follow(every_s: float, status: bool, as_json: bool) -> None:
         for done in follow(places, every_s=every_s):
             with verb("ingest", as_json) as out:
                 if isinstance(done, OverdeckError):
-                    out.warn(f"{done.message}; waiting")
+                    out.warn(f"{done.message}; waiting (next: {done.hint})")
                 else:
                     _say(out, places, done)
             sys.stdout.flush()
@@ -76,7 +76,7 @@ def _say(out: Output, places: Places, done: "Tick") -> None:
     }
     from overdeck.telemetry.sources import log_files
 
-    if not log_files(places)[0]:
+    if not done.files and not log_files(places)[0]:
         out.line("No hook has logged anything yet. Next: overdeck install")
         return
     out.line(f"{done.fires:,} fires and {done.calls:,} calls in {done.seconds:.2f} s")

@@ -73,7 +73,7 @@ class Output:
         """
         if self.as_json:
             return
-        cells = [list(columns), *(list(row) for row in rows)]
+        cells = [list(columns), *([" ".join(printable(cell).split("\n")) for cell in row] for row in rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         room = self.room
         under = columns.index(below) if room and below and sum(widths) + 2 * len(widths) > room else None

@@ -119,7 +119,7 @@ def keep_code(source: str, folder: str) -> tuple[str, list[int]]:
     """
     stamped = stamp(source)
     name = f"{folder}/code/{_key((source, stamped))}"
-    _write(name, marshal.dumps(compile(kept.read(source), source, "exec")))
+    _write(name, kept.seal(marshal.dumps(compile(kept.read(source), source, "exec"))))
     return name, list(stamped)
 
 

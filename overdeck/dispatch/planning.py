@@ -6,7 +6,6 @@ Used by the CLI, and by the call that finds its plan stale.
 from __future__ import annotations
 
 import posix
-import sys
 
 from overdeck.dispatch import bundle, matchers
 from overdeck.dispatch.manifest import Manifest, ManifestError, read_manifest, read_toml, strings
@@ -330,8 +329,22 @@ def _imports(path: str) -> list[str]:
 
 
 def _preloadable(name: str) -> bool:
-    """Whether the dispatcher may import ``name`` for its modules: nothing that prints, opens or runs when imported."""
-    top = name.split(".", maxsplit=1)[0]
-    if top in ("__main__", "antigravity", "idlelib", "test", "this", "turtledemo"):
-        return False
-    return top in sys.stdlib_module_names or name.startswith("overdeck.dispatch.")
+    """Whether the dispatcher itself may import ``name`` for its modules: only what is known to do nothing but define.
+
+    A list of what may, not of what may not: one import that prints, exits or starts the dispatcher again would silence
+    every gate of the call.
+    """
+    return name in _DISPATCH_API or (name.split(".", maxsplit=1)[0] in _SHARED and "__main__" not in name)
+
+
+_DISPATCH_API = ("overdeck.dispatch.module", "overdeck.dispatch.shell")
+_SHARED = frozenset((
+    "abc", "ast", "base64", "binascii", "bisect", "calendar", "codecs", "collections", "configparser",
+    "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "difflib", "enum", "errno", "fcntl",
+    "fnmatch", "fractions", "functools", "glob", "hashlib", "heapq", "hmac", "html", "io", "ipaddress",
+    "itertools", "json", "keyword", "math", "mimetypes", "operator", "os", "pathlib", "platform",
+    "posixpath", "pprint", "queue", "random", "re", "reprlib", "secrets", "shlex", "shutil", "sqlite3",
+    "stat", "statistics", "string", "struct", "subprocess", "sys", "tempfile", "textwrap", "time",
+    "tokenize", "tomllib", "traceback", "types", "typing", "unicodedata", "urllib", "uuid", "weakref",
+    "zlib",
+))  # fmt: skip

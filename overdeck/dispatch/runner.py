@@ -99,7 +99,9 @@ def preload(modules: list[Module]) -> None:
         if (count > 1 or len(modules) == 1) and name not in sys.modules:
             try:
                 __import__(name)
-            except Exception:  # then it is the modules' own error, in their own processes
+            except Terminated:
+                raise
+            except BaseException:  # then it is the modules' own error, in their own processes
                 continue
 
 

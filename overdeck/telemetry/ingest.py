@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
+NOT_WRITABLE = "state-not-writable"
+UNFINISHED = -1
+"""In place of a time of last change: no file has it."""
 _ROOM = 1 << 20
 """Bytes; DuckDB does not always say that a write failed because the disk is full."""
 _TICK_AT_LEAST = timedelta(hours=1)
@@ -84,6 +87,10 @@ def ingest(
                 database = database.with_name(database.name + ".rebuild")
                 database.unlink(missing_ok=True)
             return _tick(places, database, moment, started, progress or _silent)
+    except RuntimeError as error:
+        if "interrupted" in str(error):  # DuckDB's word for Ctrl-C in a query
+            raise KeyboardInterrupt from None
+        raise
     except duckdb.Error as error:
         if not os.access(places.state, os.W_OK | os.X_OK):
             raise _not_writable(places, "permission denied") from error
@@ -103,7 +110,7 @@ def ingest(
 def _not_writable(places: Places, why: str) -> OverdeckError:
     return OverdeckError(
         f"the telemetry in {places.state} cannot be written: {why}",
-        code="state-not-writable",
+        code=NOT_WRITABLE,
         exit_code=ExitCode.USAGE,
         hint=f"df -h {places.state}; ls -ld {places.state}",
     )
@@ -136,12 +143,14 @@ def _tick(places: Places, database: Path, moment: datetime, started: float, prog
             except OSError as error:
                 warnings.append(f"{match.file.path} was not read this time: {error.strerror or error}")
             done += max(0, match.file.size - match.source.offset)
-        rollup.settle(connection, keep_from=kept.keep_from(now))
+        rollup.settle(connection)
         if opened.created:
-            warnings += rollup.take_over(connection, places.published, now)
+            warnings += rollup.take_over(connection, places.published)
             warnings += transcripts.take_over(connection, places.published)
+        keep_from = kept.keep_from(rollup.newest(connection, now))
+        rollup.prune(connection, keep_from)
         warnings += _unknown_plans(connection)
-        outlived = retention.outlived(files, known_sources(connection), kept.keep_from(now))
+        outlived = retention.outlived(files, known_sources(connection), keep_from)
     except BaseException:
         connection.close()
         raise
@@ -167,7 +176,7 @@ def follow(
 ) -> Iterator[Tick | OverdeckError]:
     """One tick after another, ``every_s`` seconds apart, for ever; yields those that took something in or warn.
 
-    Where another ingest is at work, its error (busy) is yielded once; what it took in is not ours to report.
+    Where another ingest is at work (busy), or nothing can be written, the error is yielded once, and it is tried again.
     """
     waited = False
     said: tuple[str, ...] = ()
@@ -175,7 +184,7 @@ def follow(
         try:
             done = None if _is_current(places) else ingest(places)
         except OverdeckError as error:
-            if error.exit_code is not ExitCode.BUSY:
+            if error.exit_code is not ExitCode.BUSY and error.code != NOT_WRITABLE:
                 raise
             if not waited:
                 yield error
@@ -287,28 +296,30 @@ def _read(
     progress: Callable[[int], None],
 ) -> FileRead:
     """Take in one file to its last newline, a transaction a chunk; raises OSError between two of them."""
-    source = replace(match.source, path=str(match.file.path), size=match.file.size, mtime_ns=match.file.mtime_ns)
+    # Until it is read to its end the file counts as changed: an interrupted tick must be gone on with.
+    source = replace(match.source, path=str(match.file.path), size=match.file.size, mtime_ns=UNFINISHED)
     new = match.new
     start = source.offset
-    noted = False
     rows = quarantined = 0
     for chunk in sources.chunks(match.file, start):
         connection.begin()
-        if not noted:
+        if source.offset == start:
             rollup.note(connection, source)
-            noted = True
         loaded = load(connection, source, chunk, now)
         if source.kind == "calls":
             routes.learn(source, chunk.offset)
         source = replace(source, offset=chunk.offset + len(chunk.data))
+        if source.offset >= match.file.size:
+            source = replace(source, mtime_ns=match.file.mtime_ns)
         _save(connection, source, loaded, now, new=new)
         connection.commit()
         new = False
         rows += loaded.rows
         quarantined += loaded.quarantined
         progress(source.offset - start)
-    if source.offset == start:
-        # Nothing whole to read, but the file has a new name, a longer torn line, or a new place.
+    if source.mtime_ns == UNFINISHED:
+        # A torn last line, or nothing whole to read: the file has a new name, a longer torn line, or a new place.
+        source = replace(source, mtime_ns=match.file.mtime_ns)
         _save(connection, source, Loaded(0, 0), now, new=new)
     return FileRead(
         file=source.path,

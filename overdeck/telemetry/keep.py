@@ -36,7 +36,7 @@ def kept(places: Places) -> dict[str, Kept]:
         return {}
     except OSError as error:
         raise unusable(error) or error from None
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise OverdeckError(
             f"{path} cannot be read: {error}",
             code="bad-keep-list",

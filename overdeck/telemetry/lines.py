@@ -16,7 +16,10 @@ _CALL_KEYS = frozenset(
     ("ts", "v", "plan", "client", "event", "tool", "session", "sub", "in", "out", "us", "ran", "err")
 )
 _RUN_KEYS = frozenset(("us", "bytes", "end"))
-_BIGINT = 2**63
+EARLIEST, LATEST = datetime(2020, 1, 1), datetime(9000, 1, 1)
+"""Naive UTC. No version of ours wrote before the one; hours near the calendar's end cannot be reckoned with."""
+MOST = 10**12
+"""The largest duration in µs (eleven days) and size in bytes that a call can have; sums of more would overflow."""
 
 
 class Rejected(ValueError):
@@ -149,6 +152,8 @@ def _time(document: dict[str, object]) -> datetime:
             moment = moment.astimezone(UTC).replace(tzinfo=None)
     except (ValueError, OverflowError):
         raise Rejected("ts is not a time") from None
+    if not EARLIEST <= moment < LATEST:
+        raise Rejected("ts is out of range")
     return moment
 
 
@@ -183,7 +188,7 @@ def _count(document: dict[str, object], key: str) -> int | None:
         return None
     if isinstance(value, bool) or not isinstance(value, int):
         raise Rejected(f"{key} is not a whole number")
-    if not 0 <= value < _BIGINT:
+    if not 0 <= value <= MOST:
         raise Rejected(f"{key} is out of range")
     return value
 

@@ -26,8 +26,9 @@ select raw,
 from (select unnest(string_split($text, chr(10))) as raw)
 """
 
-# Stricter than Python's fromisoformat and DuckDB's cast: what passes means the same to both.
-_TIME = r"[1-9]\d{3}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?Z"
+# Stricter than Python's fromisoformat and DuckDB's cast, and within lines.EARLIEST and LATEST: what passes means the
+# same to both.
+_TIME = r"(20[2-9]\d|2[1-9]\d\d|[3-8]\d{3})-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?Z"
 
 _FIRE_PATHS = "['$.ts', '$.event', '$.module', '$.action']"
 # CASE keeps each JSON function away from what is not JSON; a backslash (an escape) is left to Python.
@@ -58,7 +59,8 @@ _CALLS = f"""
 select pos, raw, x, try_cast(x[1] as timestamp) as ts,
     try_cast(x[8] as bigint) as in_bytes, try_cast(x[9] as bigint) as out_bytes, try_cast(x[10] as bigint) as us,
     coalesce(regexp_full_match(x[1], '{_TIME}') and ts is not null and x[4] <> '' and in_bytes is not null
-        and out_bytes is not null and us is not null and x[11] = '1' and x[12] = '{{}}', false) as good
+        and out_bytes is not null and us is not null and greatest(in_bytes, out_bytes, us) <= {lines.MOST}
+        and x[11] = '1' and x[12] = '{{}}', false) as good
 from (
     select pos, raw, case when usual then json_extract_string(raw, {_CALL_PATHS}) end as x
     from (

@@ -7,6 +7,7 @@
 Nothing is deleted where the table says something we do not understand.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -87,8 +88,4 @@ def outlived(files: Sequence[LogFile], known: Sequence[Source], before: datetime
 
 
 def _is_segment(path: Path) -> bool:
-    try:
-        datetime.strptime(path.suffix[1:], _SEGMENT_TIME)
-    except ValueError:
-        return False
-    return True
+    return re.fullmatch(r"\d{8}T\d{12}", path.suffix[1:]) is not None

@@ -2,8 +2,8 @@
 
 Beside every chunk it is noted from which byte on a file's rows are not counted yet (table ``uncounted``), in the
 transaction that brings the rows; ``settle`` counts the hours those rows fall into again, from the rows themselves. So a
-kill between the two costs nothing but the counting. Rows older than the retention are folded into their hours and
-deleted; a late line for such an hour is added to it.
+kill between the two costs nothing but the counting. ``prune`` deletes rows older than the retention; a late line for
+such an hour is added to its counts.
 """
 
 from collections.abc import Sequence
@@ -64,76 +64,97 @@ def note(connection: "DuckDBPyConnection", source: Source) -> None:
     connection.execute("insert into uncounted values (?, ?, ?)", [source.kind, source.id, source.offset])
 
 
-def settle(connection: "DuckDBPyConnection", *, keep_from: datetime) -> None:
-    """Count the hours of all rows that are not counted yet; fold and delete rows before ``keep_from`` (naive UTC).
+def settle(connection: "DuckDBPyConnection") -> None:
+    """Count the hours of all rows that are not counted yet, in one transaction of its own.
 
-    One transaction of its own. Rows are deleted once a day, by whole hours.
+    An hour is counted again from its rows. Where rows of it are gone (``about.rows_from``, ``fuller``), what is new is
+    added instead, and goes too where all rows of that hour are gone.
     """
     connection.begin()
-    folded = connection.execute("select rows_from from about").fetchall()[0][0]
+    rows_from = connection.execute("select rows_from from about").fetchall()[0][0]
     pending = connection.execute("select kind, source, min(pos) from uncounted group by all").fetchall()
+    fuller = {(kind, hour) for kind, hour in connection.execute("from fuller").fetchall()}
     hours = _hours(connection, pending)
-    late = {kind: [hour for hour in hours[kind] if hour < folded] for kind in _KINDS}
+    late: dict[str, list[datetime]] = {}
     for kind in _KINDS:
-        for start, end in _ranges([hour for hour in hours[kind] if hour >= folded]):
+        whole = [hour for hour in hours[kind] if hour >= rows_from and (kind, hour) not in fuller]
+        for start, end in _ranges(whole):
             connection.execute(f"delete from {kind}_by_hour where hour >= ? and hour < ?", [start, end])
             _count(connection, kind, start, end)
-        if late[kind]:
-            # The other rows of these hours are gone: what came late is added.
-            _count(connection, kind, min(late[kind]), folded)
+        late[kind] = sorted(set(hours[kind]) - set(whole))
+        for hour in late[kind]:
+            for counted, source, pos in pending:
+                if counted == kind or (kind == "runs" and counted == "calls"):
+                    _count(connection, kind, hour, hour + HOUR, source=source, pos=pos)
     for kind in _KINDS:
         if late[kind]:  # only now: runs and fires are counted by the calls beside them
-            connection.execute(f"delete from {kind} where ts >= ? and ts < ?", [min(late[kind]), folded])
-    cut = keep_from.replace(minute=0, second=0, microsecond=0)
-    if cut - folded >= _DAY:
-        # What stands before the cut has been counted just now or before: only its rows go.
-        for kind in _KINDS:
-            connection.execute(f"delete from {kind} where ts < ?", [cut])
-        connection.execute("delete from quarantine where seen < ?", [cut])
-        connection.execute("update about set rows_from = ?", [cut])
+            connection.execute(f"delete from {kind} where ts < ?", [rows_from])
     if pending:
         connection.execute("delete from uncounted")
     connection.commit()
 
 
-def take_over(connection: "DuckDBPyConnection", published: Path, now: datetime) -> list[str]:
-    """Into a database made anew: the counts of hours whose logs are gone, from the copy that was published before.
+def newest(connection: "DuckDBPyConnection", now: datetime) -> datetime:
+    """The hour of the newest line, at most ``now``: a clock that jumped ahead must not make everything old."""
+    row = connection.execute(
+        "select greatest((select max(hour) from calls_by_hour), (select max(hour) from fires_by_hour))"
+    ).fetchone()
+    return min(now, row[0]) if row and row[0] is not None else now
 
-    Returns what the user should know.
+
+def prune(connection: "DuckDBPyConnection", keep_from: datetime) -> None:
+    """Delete rows before ``keep_from`` (naive UTC), once a day and by whole hours; they are counted by now."""
+    cut = keep_from.replace(minute=0, second=0, microsecond=0)
+    rows_from = connection.execute("select rows_from from about").fetchall()[0][0]
+    if cut - rows_from < _DAY:
+        return
+    connection.begin()
+    for kind in _KINDS:
+        connection.execute(f"delete from {kind} where ts < ?", [cut])
+    connection.execute("delete from quarantine where seen < ?", [cut])
+    connection.execute("update about set rows_from = ?", [cut])
+    connection.execute("delete from fuller where hour < ?", [cut])
+    connection.commit()
+
+
+def take_over(connection: "DuckDBPyConnection", published: Path) -> list[str]:
+    """Into a database made anew and settled: the counts of hours whose logs are gone, from the copy published before.
+
+    An hour of which the copy counted more than the logs still hold is taken from the copy, whole. Returns what the user
+    should know.
     """
     import duckdb
 
     if not published.exists():
         return []
     quoted = str(published).replace("'", "''")
+    lost = f"the counts of hours whose logs are gone are lost: {published}"
     try:
         connection.execute(f"attach '{quoted}' as before (read_only)")
     except duckdb.Error as error:
-        return [f"the counts of hours whose logs are gone are lost: {published}: {str(error).splitlines()[0]}"]
+        return [f"{lost}: {str(error).splitlines()[0]}"]
     try:
         version = connection.execute("select version from before.about").fetchall()[0][0]
         if version < schema.COUNTS_SINCE:
             return []  # of a version that deleted no rows: its logs have told all
         if version != schema.VERSION:
-            return [f"the counts of hours whose logs are gone are lost: {published} is of version {version}"]
-        first = [now.replace(minute=0, second=0, microsecond=0)]
-        for kind in ("calls", "fires"):
-            row = connection.execute(f"select date_trunc('hour', min(ts)) from {kind}").fetchone()
-            first.append(row[0] if row and row[0] is not None else datetime.max)
-        cuts = {"calls": first[1], "runs": first[1], "fires": first[2]}
-        taken = 0
+            return [f"{lost} (it is of version {version})"]
         connection.begin()
-        for kind, cut in cuts.items():
-            taken += connection.execute(
-                f"insert into {kind}_by_hour from before.{kind}_by_hour where hour < ?", [cut]
-            ).fetchall()[0][0]
+        for kind in _KINDS:
+            connection.execute(
+                "create or replace temp table more as select hour from "
+                f"(select hour, sum(n) as n from before.{kind}_by_hour group by hour) b left join "
+                f"(select hour, sum(n) as n from {kind}_by_hour group by hour) h using (hour) "
+                "where b.n > coalesce(h.n, 0)"
+            )
+            connection.execute(f"delete from {kind}_by_hour where hour in (from more)")
+            connection.execute(f"insert into {kind}_by_hour from before.{kind}_by_hour where hour in (from more)")
+            connection.execute("insert into fuller select ?, hour from more", [kind])
         for table in ("combinations", "plans", "routes"):
             connection.execute(f"insert into {table} from before.{table} except from {table}")
-        if taken:
-            connection.execute("update about set rows_from = ?", [min(first)])
         connection.commit()
     except duckdb.Error as error:
-        return [f"the counts of hours whose logs are gone are lost: {published}: {str(error).splitlines()[0]}"]
+        return [f"{lost}: {str(error).splitlines()[0]}"]
     finally:
         with suppress(duckdb.Error):
             connection.rollback()  # of what was not committed
@@ -175,8 +196,18 @@ def _ranges(hours: list[datetime]) -> list[tuple[datetime, datetime]]:
     return ranges
 
 
-def _count(connection: "DuckDBPyConnection", kind: str, start: datetime, end: datetime) -> None:
+def _count(
+    connection: "DuckDBPyConnection",
+    kind: str,
+    start: datetime,
+    end: datetime,
+    *,
+    source: int | None = None,
+    pos: int = 0,
+) -> None:
+    """Insert the counts of all rows in a range, or of those of one ``source`` from byte ``pos`` on."""
     connection.execute(
-        f"insert into {kind}_by_hour {_COUNT[kind]} from {rows_between(kind, '$start', '$end')} group by all",
-        {"start": start, "end": end},
+        f"insert into {kind}_by_hour {_COUNT[kind]} from {rows_between(kind, '$start', '$end')} "
+        "where $source is null or (source = $source and pos >= $pos) group by all",
+        {"start": start, "end": end, "source": source, "pos": pos},
     )

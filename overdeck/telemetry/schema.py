@@ -3,7 +3,8 @@
 ``fires, calls, runs, asked, modules, module_health, quarantine, sources`` answer questions; ``plans``,
 ``combinations`` and ``routes`` say whom a call asked, so that ``asked`` needs no row for each call and module.
 ``calls_by_hour``, ``runs_by_hour`` and ``fires_by_hour`` count them by the hour, for ever; the rows are kept for a time
-(``about.rows_from``). ``counted_calls``, ``counted_runs`` and ``counted_fires`` are the rows
+(``about.rows_from``); ``fuller`` names hours that were counted from logs that are gone now. ``counted_calls``,
+``counted_runs`` and ``counted_fires`` are the rows
 without our own probes (doctor, audit --measure: their sessions begin with ``overdeck-``); whatever counts uses these.
 ``modules.returned`` is when one that had been switched off came
 back. All timestamps are naive UTC. ``source`` and ``pos`` name the line a row came from: sources.id, byte offset.
@@ -57,6 +58,8 @@ create table fires_by_hour (
 );
 
 create table uncounted (kind varchar, source integer, pos bigint);
+
+create table fuller (kind varchar, hour timestamp);
 
 create table plans (client varchar, plan varchar, module varchar, class varchar);
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 STORAGE_VERSION = "v1.4.0"
 """What the file is created as, so that every DuckDB that Overdeck allows can open it."""
 
-_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
@@ -121,9 +121,9 @@ def reader(places: Places) -> Iterator[Published]:
             hint="overdeck ingest",
         ) from None
     # Attached to a database of its own: connect() would share one instance in a process, with the old file.
-    connection = duckdb.connect(config=_CONFIG)
+    connection = duckdb.connect(config=CONFIG)
     try:
-        connection.execute(f"attach {_quoted(places.published)} as telemetry (read_only)")
+        connection.execute(f"attach {quoted(places.published)} as telemetry (read_only)")
         connection.execute("use telemetry")
         yield Published(connection, as_of)
     except duckdb.Error as error:
@@ -142,7 +142,7 @@ def in_memory() -> Iterator["DuckDBPyConnection"]:
     """A database with our tables that is gone at the end, for where nothing can be written."""
     import duckdb
 
-    with duckdb.connect(config=_CONFIG) as connection:
+    with duckdb.connect(config=CONFIG) as connection:
         connection.execute("attach ':memory:' as telemetry (compress)")
         connection.execute("use telemetry")
         connection.execute(schema.TABLES)
@@ -162,9 +162,9 @@ def _attach(database: Path) -> tuple["DuckDBPyConnection", bool]:
     """
     import duckdb
 
-    connection = duckdb.connect(config=_CONFIG)
+    connection = duckdb.connect(config=CONFIG)
     try:
-        connection.execute(f"attach {_quoted(database)} as telemetry (storage_version '{STORAGE_VERSION}')")
+        connection.execute(f"attach {quoted(database)} as telemetry (storage_version '{STORAGE_VERSION}')")
         connection.execute("use telemetry")
         database.chmod(0o600)
         row = connection.execute(
@@ -187,7 +187,8 @@ def _attach(database: Path) -> tuple["DuckDBPyConnection", bool]:
     return connection, False
 
 
-def _quoted(path: Path) -> str:
+def quoted(path: Path) -> str:
+    """A path as a string of SQL."""
     return "'" + str(path).replace("'", "''") + "'"
 
 

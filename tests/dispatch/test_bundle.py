@@ -10,6 +10,7 @@ import pytest
 from fronts import Front, bash
 
 from overdeck.dispatch import bundle as bundling
+from overdeck.dispatch.kept import seal
 from overdeck.dispatch.plan import parse
 
 
@@ -56,7 +57,7 @@ def test_a_bundle_whose_sources_have_changed_imports_them(front: Front, tmp_path
     assert bundle_of(front) != bundle, "the next plan has a bundle of the new sources"
 
 
-@pytest.mark.parametrize("damage", ["gone", "empty", "garbage", "no code", "another file's"])
+@pytest.mark.parametrize("damage", ["gone", "empty", "garbage", "no code", "another file's", "a flipped letter"])
 def test_kept_code_that_is_damaged_is_compiled_again(front: Front, damage: str) -> None:
     front.module("gate", "return deny('held')")
     front.install()
@@ -64,9 +65,16 @@ def test_kept_code_that_is_damaged_is_compiled_again(front: Front, damage: str) 
     for kept in (front.plans / "code").iterdir():
         if damage == "gone":
             kept.unlink()
+        elif damage == "a flipped letter":
+            kept.write_bytes(kept.read_bytes().replace(b"held", b"hold"))
         else:
             kept.write_bytes(
-                {"empty": b"", "garbage": b"\xff" * 100, "no code": b"N", "another file's": other}[damage]
+                {
+                    "empty": b"",
+                    "garbage": b"\xff" * 100,
+                    "no code": seal(b"N"),
+                    "another file's": seal(other),
+                }[damage]
             )
     assert "held" in front.call(bash("ls")).reason
 
@@ -97,3 +105,24 @@ def test_every_file_of_the_dispatcher_is_in_the_bundle_or_serves_planning_or_mod
     files = {path.stem for path in Path(bundling.__file__).parent.glob("*.py")}
     beside = {"__init__", "entry", "bundle", "manifest", "planning", "rebuild", "shell"}
     assert files - {*bundling.NOW, *bundling.LATER} == beside
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import overdeck.dispatch.entry",
+        "from overdeck.dispatch.entry import x",
+        "from overdeck.dispatch import front",
+        "import this",
+        "from unittest.__main__ import main",
+        "from json.__main__ import main",
+        "import antigravity",
+    ],
+)
+def test_no_line_of_a_module_makes_the_dispatcher_import_what_does_things(front: Front, line: str) -> None:
+    folder = front.module("gate", "return deny('held')")
+    code = folder / "module.py"
+    code.write_text(f'"""A docstring.\n{line}\n"""\n' + code.read_text())
+    front.install()
+    assert front.call(bash("ls")).decision == "deny"
+    assert run_bundle(front, bundle_of(front)).count("held") == 1

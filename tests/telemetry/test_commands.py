@@ -7,10 +7,13 @@ import re
 import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from homes import Home, argv_of
+from waiting import until
 
 if TYPE_CHECKING:
     from conftest import User
@@ -283,6 +286,10 @@ def test_a_query_of_ones_own_reads_the_tables(busy: "User") -> None:
         "delete from fires",
         "create table more (x int)",
         "install httpfs",
+        "select interval '1000000000 days'",
+        "use memory; detach telemetry; attach '{copy}' as t; update t.fires_by_hour set n = 777; checkpoint t",
+        "use memory; detach telemetry; copy (select 1) to '{copy}' (format csv, use_tmp_file false)",
+        "select count(*) from read_blob('{copy}')",
         "selct 1",
         "",
     ],
@@ -290,7 +297,7 @@ def test_a_query_of_ones_own_reads_the_tables(busy: "User") -> None:
 def test_a_query_can_neither_write_nor_read_files_nor_be_nonsense(busy: "User", query: str) -> None:
     busy.tick()
     before = busy.sql("select count(*) from fires")
-    said = busy.run("fires", "sql", query.format(home=busy.home), "--json")
+    said = busy.run("fires", "sql", query.format(home=busy.home, copy=busy.places.published), "--json")
     assert (said.code, said.document["error"]["code"]) == (2, "bad-query")
     assert not [*busy.home.glob("out.csv"), *busy.home.glob("new.duckdb")]
     assert busy.sql("select count(*) from fires") == before
@@ -311,3 +318,16 @@ def test_follow_takes_in_what_comes_until_it_is_interrupted(busy: "User") -> Non
 @pytest.mark.parametrize("options", [["--every", "0"], ["--every", "nan"], ["--status"]])
 def test_follow_says_what_cannot_be(user: "User", options: list[str]) -> None:
     assert user.run("ingest", "--follow", *options).code == 2
+
+
+def test_an_endless_query_is_interrupted_and_leaves_nothing(busy: "User", tmp_path: Path) -> None:
+    query = "select count(*) from range(1000000) a, range(1000000) b where (a.range * b.range) % 7 = 3"
+    argv = [*argv_of("overdeck"), "fires", "sql", query]
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    with subprocess.Popen(argv, env={**busy.env, "TMPDIR": str(scratch)}, stderr=subprocess.PIPE) as asking:
+        until(lambda: list(scratch.glob("overdeck-sql-*/telemetry.duckdb")), within_s=60)
+        time.sleep(0.5)  # into the query; before it the interrupt is answered all the same
+        asking.send_signal(signal.SIGINT)
+        assert asking.wait(20) == 130
+    assert not list(scratch.iterdir())

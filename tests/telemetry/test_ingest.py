@@ -448,3 +448,23 @@ def test_the_lock_goes_with_its_holder(user: "User") -> None:
         pass
     with (user.places.state / "ingest.lock").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_an_ingest_interrupted_in_the_middle_of_a_file_is_gone_on_with(
+    user: "User", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(100):
+        user.fire(f"m{number}")
+    monkeypatch.setattr(sources, "CHUNK_BYTES", 2000)
+    seen = 0
+
+    def stop_in_the_middle(done: int, total: int) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        user.tick(progress=stop_in_the_middle)
+    user.tick()
+    assert user.sql("select count(*), count(distinct module) from fires") == [(100, 100)]

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from homes import Home
 
+from overdeck.authoring import canaries
 from overdeck.authoring.canaries import Canary
+from overdeck.authoring.fleet import load_fleet, recipe_for
 from overdeck.dispatch.manifest import Manifest
 from overdeck.telemetry.keep import keep, kept, let_go
 from overdeck.telemetry.report import last_fires
@@ -108,7 +110,13 @@ def test_the_last_test_of_a_module_is_its_canary_until_its_files_change(user: "U
 def test_what_is_left_of_a_broken_list_of_canaries_is_no_canary(user: "User") -> None:
     user.module("m")
     work(user, user.install(), days=36)
-    for content in ("{", "[]", '{"m": 3}', '{"m": {"passed": true}}'):
+    files = canaries._files(load_fleet(recipe_for(user.places)).enabled[0])
+    broken = ["{", "[]", '{"m": 3}', '{"m": {"passed": true}}', "[" * 100_000]
+    broken += [
+        json.dumps({"m": {"passed": True, "ts": ts, "files": files}})
+        for ts in ("", "yesterday", "0001-01-01T00:00:00+14:00", "2099-01-01T00:00:00+00:00")
+    ]
+    for content in broken:
         (user.places.state / "canaries.json").write_text(content)
         assert "has not been run" in user.row("m").why
 

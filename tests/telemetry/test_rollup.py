@@ -1,5 +1,6 @@
 """Counts per hour: what the rows say, whatever came when, and longer than the rows are kept."""
 
+import json
 import os
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -97,7 +98,7 @@ def test_windows_that_cut_an_hour_count_its_rows(user: "User") -> None:
 
 def test_rows_go_after_their_days_and_their_counts_stay(user: "User") -> None:
     user.config("keep_days = 10\n")
-    for days in (1, 9, 11, 40):
+    for days in (0, 9, 11, 40):
         user.fire("m", ts=user.ago(days=days))
         user.call(ts=user.ago(days=days), ran=RAN)
     user.append(user.places.fires_log, b"{broken\n")
@@ -109,6 +110,7 @@ def test_rows_go_after_their_days_and_their_counts_stay(user: "User") -> None:
         assert user.sql(f"select sum(n) from {kind}_by_hour") == [(4,)]
     assert user.sql("select fired, ran from module_health") == [(4, 4)]
     user.now += timedelta(days=11)
+    user.call(ts=user.ago(minutes=1))
     user.tick()
     assert user.sql("select count(*) from quarantine") == [(0,)]
 
@@ -171,6 +173,7 @@ def test_a_log_over_its_size_is_rotated_by_rename_and_read_on(user: "User") -> N
 def test_a_rotated_log_goes_when_it_is_read_and_older_than_the_rows_are_kept(user: "User") -> None:
     user.config("keep_days = 10\nrotate_mb = 1\n")
     user.fire("m", pad="x" * (1 << 20), ts=user.ago(days=20))
+    user.call()
     user.tick()
     (segment,) = user.places.state.glob("hook-fires.jsonl.*")
     foreign = segment.with_name("hook-fires.jsonl.1")
@@ -197,3 +200,88 @@ def test_a_late_probe_is_no_call_of_the_fleet(user: "User") -> None:
     user.tick()
     assert user.sql("select sum(n) from runs_by_hour") == [(1,)]
     assert user.sql("select sum(n) from fires_by_hour") == [(None,)]
+
+
+def test_a_rebuild_made_again_and_again_counts_nothing_twice(user: "User") -> None:
+    user.config("keep_days = 10\n")
+    for days in (200, 1):
+        user.fire("m", ts=user.ago(days=days))
+        user.call(ts=user.ago(days=days), ran=RAN)
+    user.tick()
+    for again in range(3):
+        if again == 2:
+            user.places.database.unlink()
+        user.tick(rebuild=again < 2)
+        for kind in FROM_ROWS:
+            assert user.sql(f"select sum(n) from {kind}_by_hour") == [(2,)]
+
+
+def test_one_late_line_does_not_hide_what_the_copy_counted_before(user: "User") -> None:
+    gone = user.places.fires_log.with_name("hook-fires.jsonl.1")
+    for days in range(41, 61):
+        user.append(
+            gone, f'{{"ts":"{user.ago(days=days)}","event":"Stop","module":"m","action":"act"}}\n'.encode()
+        )
+    for days in (80, 1):
+        user.fire("m", ts=user.ago(days=days))
+    user.tick()
+    gone.unlink()
+    user.tick(rebuild=True)
+    assert user.sql("select sum(n) from fires_by_hour") == [(22,)]
+    user.fire("m", ts=user.ago(days=50))
+    user.tick()
+    user.tick()
+    assert user.sql("select sum(n) from fires_by_hour") == [(23,)], "an hour whose logs are gone is added to"
+
+
+@pytest.mark.parametrize(
+    ("log", "line"),
+    [
+        ("fires", '{"ts":"9999-12-31T23:59:59.000Z","event":"Stop","module":"m","action":"act"}'),
+        ("fires", '{"ts":"1970-01-01T00:00:00.000Z","event":"Stop","module":"m","action":"act"}'),
+        ("fires", '{"ts":"0001-01-01T00:00:00","event":"Stop","module":"m","action":"act"}'),
+        ("calls", '"session":"overdeck-x","us":9223372036854775807'),
+        ("calls", '"session":"overdeck-x","us":922337203685477580'),
+        ("calls", '"ran":{"m":{"us":9223372036854775807,"bytes":0,"end":"fire"}}'),
+        ("calls", '"session":"overdeck-x","ts":"9999-12-31T23:59:59.999999"'),
+    ],
+)
+def test_no_line_makes_the_telemetry_unusable(user: "User", log: str, line: str) -> None:
+    if log == "fires":
+        user.append(user.places.fires_log, (line + "\n").encode() * 2)
+    else:
+        fields = json.loads("{" + line + "}")
+        user.call(**{"times": 2, **fields})
+    user.fire("good")
+    user.call(ran=RAN)
+    user.tick()
+    user.fire("good")
+    user.tick()
+    assert user.sql("select sum(n) from fires_by_hour where module = 'good'") == [(2,)]
+    assert user.sql("select count(*) from quarantine") == [(2,)]
+
+
+def test_a_clock_that_jumped_ahead_once_deletes_nothing(user: "User") -> None:
+    user.config("keep_days = 90\nrotate_mb = 1\n")
+    user.fire("m", pad="x" * (1 << 20))
+    user.call(times=100)
+    user.tick()
+    now, user.now = user.now, user.now.replace(year=user.now.year + 10)
+    user.tick()
+    user.now = now
+    user.call(times=50)
+    user.tick()
+    assert user.sql("select count(*) from calls") == [(150,)]
+    assert list(user.places.state.glob("hook-fires.jsonl.*"))
+
+
+def test_archives_of_others_are_not_ours_to_delete(user: "User") -> None:
+    user.config("keep_days = 10\n")
+    for suffix in ("20260601T1234", "20260601T120000", "2026-06-01", "1"):
+        path = user.places.fires_log.with_name(f"hook-fires.jsonl.{suffix}")
+        user.append(path, b'{"ts":"2026-01-01T10:00:00Z","event":"Stop","module":"f","action":"act"}\n')
+        old = (user.now - timedelta(days=99)).timestamp()
+        os.utime(path, (old, old))
+    user.tick()
+    user.tick()
+    assert len(list(user.places.state.glob("hook-fires.jsonl.*"))) == 4
