@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from overdeck.telemetry.transcripts.costs import CommandCost, TranscriptReport
 
 COMMANDS_SHOWN = 15
+COMMAND_SHOWN = 200
+"""Characters of a command line; --json has all of it."""
 NAMES_SHOWN = 5
 FAILURES_SHOWN = 8
 SESSIONS_SHOWN = 3
@@ -132,7 +134,8 @@ def _show_trend(report: "TranscriptReport", out: Output) -> None:
             cost = cells.get((event, day))
             known = cost is not None and cost.p50_ms is not None
             row.append(f"{_time(cost.p50_ms)}/{_time(cost.p95_ms)} ×{cost.calls:,}" if cost and known else "")
-        rows.append(row)
+        if any(row[1:]):
+            rows.append(row)
     columns = ["event", *(day.isoformat() for day in shown)]
     out.table(columns, rows, right=columns[1:])
     _say_left_out(out, len(periods) - len(shown), f"earlier {report.unit}")
@@ -165,6 +168,8 @@ def complain(report: "TranscriptReport", out: Output) -> None:
         out.warn(
             f"{_count(report.read.rewritten, 'transcript')} did not hold what they held: read from their start"
         )
+    if report.ahead:
+        out.warn(f"{_count(report.ahead, 'record')} of a later time than now: a clock is, or was, wrong")
     unreadable = report.read.unreadable
     for path in unreadable[:NAMES_SHOWN]:
         out.warn(f"not read: {path}")
@@ -178,8 +183,11 @@ def _say_left_out(out: Output, count: int, thing: str, things: str = "") -> None
 
 
 def _name(command: str | None) -> str:
-    """A command on one line."""
-    return "(records that name no command)" if command is None else " ".join(command.split())
+    """A command on one line, with nothing in it that a terminal obeys; one beyond measure is cut, and shows it."""
+    if command is None:
+        return "(records that name no command)"
+    line = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(command.split()))
+    return line if len(line) <= COMMAND_SHOWN else line[: COMMAND_SHOWN - 1] + "…"
 
 
 def _count(number: int, thing: str) -> str:

@@ -169,3 +169,18 @@ def test_an_audit_takes_in_the_logs_as_well(home: Home) -> None:
     assert home.run("overdeck", "audit").code == 0
 
     assert home.run("overdeck", "ingest", "--json").data["fires"] == 0  # nothing is left to take in
+
+
+def test_a_terminal_is_not_told_what_a_transcript_wants_it_told(home: Home) -> None:
+    wild = "\x1b]0;title\x07\x1b[2J"
+    records = [
+        make.success(90, command=f"a{wild}", event=f"b{wild}", session=f"c{wild}", tool="", ms=10**6),
+        make.failed(91, f"d{wild}", command="x" * 5000, ms=10**6),
+        make.attachment(92, {"type": f"hook_e{wild}", "hookEvent": "Stop"}),
+    ]
+    (home.root / ".claude" / "projects" / "wild.jsonl").write_bytes(b"".join(map(make.line, records)))
+    ran = home.run("overdeck", "audit")
+
+    assert "never acted: a" in ran.out and "hook_e" in ran.out
+    assert not set(ran.out + ran.err) & {"\x1b", "\x07"}
+    assert max(map(len, ran.out.splitlines())) < 500
