@@ -38,7 +38,7 @@ _ENDS = {
 KINDS = frozenset(_ENDS)
 """The attachment types that are understood."""
 
-PLAIN_TEXT_EVENTS = ("SessionStart", "UserPromptSubmit")
+PLAIN_TEXT_EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact")
 """Where plain stdout reaches the model (FACTS 3)."""
 CONTEXT_CAP_CHARS, CONTEXT_PREVIEW_BYTES = 10_000, 2048
 """A longer context goes to a file; the model sees its path and this much of it (FACTS 0.11)."""
