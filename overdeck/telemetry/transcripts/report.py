@@ -104,7 +104,7 @@ def _report(
 def _events(connection: "DuckDBPyConnection", unit: str) -> tuple[EventDay, ...]:
     query = EVENT_COST.format(rows="here", unit=unit)
     return tuple(
-        EventDay(*row) for row in _rows(connection, f"from ({query}) where calls > 0 order by day, event")
+        EventDay(*row) for row in _rows(connection, f"{query} order by day, event")
     )
 
 
