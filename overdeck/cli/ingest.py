@@ -74,7 +74,9 @@ def _say(out: Output, places: Places, done: "Tick") -> None:
         "published": done.published,
         "seconds": done.seconds,
     }
-    if not places.fires_log.exists() and not places.calls_log.exists():
+    from overdeck.telemetry.sources import log_files
+
+    if not log_files(places)[0]:
         out.line("No hook has logged anything yet. Next: overdeck install")
         return
     out.line(f"{done.fires:,} fires and {done.calls:,} calls in {done.seconds:.2f} s")

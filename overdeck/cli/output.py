@@ -142,6 +142,15 @@ def _print(text: str) -> None:
         raise
 
 
+def _flush() -> None:
+    """Out with what stdout holds; its OSError says that it is stdout's."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        error.filename = _STDOUT
+        raise
+
+
 def _printed(text: str) -> bool:
     """Whether stdout took the line; where it did not, it is given up."""
     try:
@@ -155,7 +164,7 @@ def _printed(text: str) -> bool:
 
 def _narrate(text: str) -> None:
     """Lines on stderr, behind what stdout was given before: piped into one file, they keep their order."""
-    sys.stdout.flush()
+    _flush()
     sys.stderr.write(text + "\n")
 
 
@@ -170,7 +179,7 @@ def run(app: typer.Typer, program: str, *, family: str = "") -> None:
     try:
         result = app(prog_name=program, standalone_mode=False)
         code = result if isinstance(result, int) else ExitCode.OK
-        sys.stdout.flush()
+        _flush()
         if code == ExitCode.INTERRUPTED:
             error = _interrupted(program)
     except BrokenPipeError:

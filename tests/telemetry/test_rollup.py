@@ -33,7 +33,9 @@ def assert_counts_are_of_the_rows(user: "User") -> None:
         assert counts(user, kind) == sorted(user.sql(query), key=str)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     ticks=st.lists(
         st.lists(
