@@ -103,9 +103,7 @@ def _report(
 
 def _events(connection: "DuckDBPyConnection", unit: str) -> tuple[EventDay, ...]:
     query = EVENT_COST.format(rows="here", unit=unit)
-    return tuple(
-        EventDay(*row) for row in _rows(connection, f"{query} order by day, event")
-    )
+    return tuple(EventDay(*row) for row in _rows(connection, f"{query} order by day, event"))
 
 
 def _unit(span: timedelta) -> str:
