@@ -14,7 +14,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from overdeck.telemetry.lines import Rejected
-from overdeck.telemetry.transcripts.failures import failure_of
+from overdeck.telemetry.transcripts.failures import NO_PYTHON_SCRIPT, blocked_by_accident, failure_of
 
 RUNS = ("ok", "blocked", "error", "killed", "cancelled", "not-started")
 """What a run can end as. ``killed``: at its timeout; ``cancelled``: by the user, or the record does not say why."""
@@ -116,6 +116,8 @@ def record(line: bytes) -> Record | str | None:
     if outcome == "error" or (kind == "async_hook_response" and exit_code):
         failure, started = failure_of(stderr or _long_text(body, "content"), exit_code)
         outcome = "error" if started else "not-started"
+    elif outcome == "blocked" and blocked_by_accident(blocking):
+        outcome, failure = "not-started", NO_PYTHON_SCRIPT
     elif outcome == "cancelled" and body.get("timedOut") is True:
         outcome = "killed"
     answer = _answer(stdout) if outcome == "ok" else {}
@@ -135,7 +137,7 @@ def record(line: bytes) -> Record | str | None:
         command=command,
         call=_hash63(f"{event}\0{call or uuid}"),
         outcome=outcome,
-        acted=outcome == "blocked" or injected > 0 or _acts(answer),
+        acted=kind == "hook_blocking_error" or injected > 0 or _acts(answer),
         duration_ms=duration,
         timeout_ms=_whole(body, "timeoutMs"),
         exit_code=exit_code,

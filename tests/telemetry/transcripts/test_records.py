@@ -60,6 +60,18 @@ def test_a_block_acted_and_its_reason_reached_the_model() -> None:
     assert found.duration_ms is None
 
 
+def test_a_guard_whose_script_is_gone_blocks_everything_and_never_started() -> None:
+    found = read(
+        make.blocked(
+            1, "[python3 /x/guard.py]: python3: can't open file '/x/guard.py': [Errno 2] No such file or directory"
+        )
+    )
+
+    assert (found.outcome, found.acted, found.failure) == ("not-started", True, "its Python script is not there")
+    quoted = "your command says python3: can't open file 'x': [Errno 2] No such file or directory"
+    assert read(make.blocked(2, quoted)).outcome == "blocked"
+
+
 @pytest.mark.parametrize(
     ("stdout", "acted"),
     [
