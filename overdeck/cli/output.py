@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -24,6 +25,10 @@ NO_OUTPUT = "no-output"
 _STDOUT = "standard output"
 
 
+# Controls but tab and newline, and marks that reorder text.
+_DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
 class Output:
     """What one verb has to say. A verb sets ``data`` for ``--json`` and calls ``line``/``table`` for people."""
 
@@ -37,7 +42,7 @@ class Output:
     def line(self, text: str = "") -> None:
         """One line of data on stdout; nothing under ``--json``."""
         if not self.as_json:
-            _print(text)
+            _print(printable(text))
 
     def note(self, text: str) -> None:
         """One line of narration on stderr, in both forms."""
@@ -78,9 +83,21 @@ class Output:
                 for index, (cell, width, column) in enumerate(zip(row, widths, columns, strict=True))
                 if index != under
             ).rstrip()
-            self.line(f"\x1b[1m{line}\x1b[0m" if number == 0 and room and "NO_COLOR" not in os.environ else line)
+            if number == 0 and room and "NO_COLOR" not in os.environ:
+                _print(f"\x1b[1m{printable(line)}\x1b[0m")
+            else:
+                self.line(line)
             if under is not None and number and row[under]:
                 self.line(textwrap.fill(row[under], room - 1, initial_indent="    ", subsequent_indent="    "))
+
+
+def printable(text: str) -> str:
+    """``text`` as a terminal may get it: what a log or a transcript holds could drive it by escape sequences.
+
+    >>> printable("\\x1b]0;title\\x07kept\\n")
+    '\\ufffd]0;title\\ufffdkept\\n'
+    """
+    return _DRIVING.sub("\ufffd", text)
 
 
 def envelope(

@@ -72,15 +72,18 @@ def settle(connection: "DuckDBPyConnection", *, keep_from: datetime) -> None:
     connection.begin()
     folded = connection.execute("select rows_from from about").fetchall()[0][0]
     pending = connection.execute("select kind, source, min(pos) from uncounted group by all").fetchall()
-    for kind, hours in _hours(connection, pending).items():
-        for start, end in _ranges([hour for hour in hours if hour >= folded]):
+    hours = _hours(connection, pending)
+    late = {kind: [hour for hour in hours[kind] if hour < folded] for kind in _KINDS}
+    for kind in _KINDS:
+        for start, end in _ranges([hour for hour in hours[kind] if hour >= folded]):
             connection.execute(f"delete from {kind}_by_hour where hour >= ? and hour < ?", [start, end])
             _count(connection, kind, start, end)
-        late = [hour for hour in hours if hour < folded]
-        if late:
-            # The other rows of these hours are gone: what came late is added, and goes too.
-            _count(connection, kind, min(late), folded)
-            connection.execute(f"delete from {kind} where ts >= ? and ts < ?", [min(late), folded])
+        if late[kind]:
+            # The other rows of these hours are gone: what came late is added.
+            _count(connection, kind, min(late[kind]), folded)
+    for kind in _KINDS:
+        if late[kind]:  # only now: runs and fires are counted by the calls beside them
+            connection.execute(f"delete from {kind} where ts >= ? and ts < ?", [min(late[kind]), folded])
     cut = keep_from.replace(minute=0, second=0, microsecond=0)
     if cut - folded >= _DAY:
         # What stands before the cut has been counted just now or before: only its rows go.
@@ -108,8 +111,11 @@ def take_over(connection: "DuckDBPyConnection", published: Path, now: datetime) 
     except duckdb.Error as error:
         return [f"the counts of hours whose logs are gone are lost: {published}: {str(error).splitlines()[0]}"]
     try:
-        if connection.execute("select version from before.about").fetchall() != [(schema.VERSION,)]:
+        version = connection.execute("select version from before.about").fetchall()[0][0]
+        if version < schema.COUNTS_SINCE:
             return []  # of a version that deleted no rows: its logs have told all
+        if version != schema.VERSION:
+            return [f"the counts of hours whose logs are gone are lost: {published} is of version {version}"]
         first = [now.replace(minute=0, second=0, microsecond=0)]
         for kind in ("calls", "fires"):
             row = connection.execute(f"select date_trunc('hour', min(ts)) from {kind}").fetchone()
