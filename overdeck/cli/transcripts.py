@@ -192,10 +192,10 @@ def _say_left_out(out: Output, count: int, thing: str, things: str = "") -> None
 
 
 def _name(command: str | None) -> str:
-    """A command on one line, with nothing in it that a terminal obeys; one beyond measure is cut, and shows it."""
+    """A command on one line; one beyond measure is cut, and shows it."""
     if command is None:
         return "(records that name no command)"
-    line = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(command.split()))
+    line = " ".join(command.split())
     return line if len(line) <= COMMAND_SHOWN else line[: COMMAND_SHOWN - 1] + "…"
 
 

@@ -50,7 +50,6 @@ _BIGINT = 2**63
 _CANONICAL_UUID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 ROW_END, FIELD_END = "\x1e", "\x1f"
 """Characters that no text of a record holds, so that rows can be handed on as one text."""
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _UNSTORABLE = re.compile("[\0\x1e\x1f\ud800-\udfff]")
 
 
@@ -101,7 +100,7 @@ def record(line: bytes) -> Record | str | None:
     if not isinstance(kind, str):
         raise Rejected("attachment.type is not a string")
     if kind not in KINDS:
-        return _name(kind)
+        return _storable(kind, _LONGEST_NAME)
     hook = _text(body, "hookName")
     event = _text(body, "hookEvent") or hook.partition(":")[0]
     if not event:
@@ -245,12 +244,7 @@ def _text(body: dict[str, object], key: str) -> str:
         return ""
     if not isinstance(value, str):
         raise Rejected(f"{key} is not a string")
-    return _name(value)
-
-
-def _name(text: str) -> str:
-    """A name goes to terminals as it is: no control characters."""
-    return _CONTROL.sub("\ufffd", _storable(text, _LONGEST_NAME))
+    return _storable(value, _LONGEST_NAME)
 
 
 def _long_text(body: dict[str, object], key: str) -> str:

@@ -3,7 +3,6 @@
 Records are not runs: a hook that succeeded and said nothing usually leaves none. All times are UTC.
 """
 
-import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +33,6 @@ EXAMPLES = 3
 
 _LONGEST_LINE = 1 << 20
 _LONGEST_WORDS = 160
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 def examine(
@@ -127,7 +125,7 @@ def example(failure: Failure) -> str:
         return ""
     # The last line of a traceback is the one that says what happened.
     chosen = lines[-1] if "Traceback (most recent call last)" in text else lines[0]
-    shown = _CONTROL.sub(" ", chosen.removeprefix("Failed with non-blocking status code: "))
+    shown = chosen.removeprefix("Failed with non-blocking status code: ")
     return shown if len(shown) <= _LONGEST_WORDS else shown[: _LONGEST_WORDS - 1] + "…"
 
 
