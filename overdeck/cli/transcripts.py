@@ -9,14 +9,16 @@ if TYPE_CHECKING:
     from overdeck.telemetry.transcripts.costs import CommandCost, TranscriptReport
 
 COMMANDS_SHOWN = 15
+COMMAND_SHOWN = 200
+"""Characters of a command line; --json has all of it."""
 NAMES_SHOWN = 5
 FAILURES_SHOWN = 8
 SESSIONS_SHOWN = 3
 PERIODS_SHOWN = 5
 
 CAVEAT = (
-    "Records, not runs: the client writes one for a hook that failed, blocked, was killed or said something; "
-    "a success that said nothing usually leaves none."
+    "Records, not runs: one for each hook that failed, blocked, was killed or spoke;",
+    "a success that said nothing usually leaves none.",
 )
 
 
@@ -25,7 +27,8 @@ def show(report: "TranscriptReport", unrecorded: Sequence[str], out: Output) -> 
     where = f"{_count(report.files, 'transcript')}, {_size(report.bytes)}, at or below {report.root}"
     if not report.runs:
         out.line(f"{where}: no hook left a record{' since then' if report.since else ''}")
-        out.line(CAVEAT)
+        for line in CAVEAT:
+            out.line(line)
         _show_idle(report, unrecorded, out)
         out.line()
         return
@@ -33,7 +36,8 @@ def show(report: "TranscriptReport", unrecorded: Sequence[str], out: Output) -> 
         f"{where}: {_count(report.runs, 'hook run')} left a record, in {_count(report.sessions, 'session')}, "
         f"{report.first:%Y-%m-%d} to {report.last:%Y-%m-%d}"
     )
-    out.line(CAVEAT)
+    for line in CAVEAT:
+        out.line(line)
     out.line()
     _show_commands(report, out)
     _show_idle(report, unrecorded, out)
@@ -106,6 +110,8 @@ def _show_failures(report: "TranscriptReport", out: Output) -> None:
 
 
 def _show_sessions(report: "TranscriptReport", out: Output) -> None:
+    from overdeck.telemetry.transcripts.report import MOST_SESSIONS
+
     out.line()
     out.line("Worst sessions, by the time of their recorded hooks:")
     for cost in report.worst_sessions[:SESSIONS_SHOWN]:
@@ -114,26 +120,32 @@ def _show_sessions(report: "TranscriptReport", out: Output) -> None:
             f"{_count(cost.runs, 'record')}, {cost.killed:,} killed, {cost.not_started:,} not begun, "
             f"{_count(cost.errors, 'error')}"
         )
-    _say_left_out(out, report.sessions - SESSIONS_SHOWN, "session")
+    left_out = report.sessions - SESSIONS_SHOWN
+    if left_out > 0:
+        out.line(f"{_count(left_out, 'more session')} not shown: --json has the worst {MOST_SESSIONS}")
 
 
 def _show_trend(report: "TranscriptReport", out: Output) -> None:
+    """As many of the latest periods as there is room for."""
     periods = sorted({row.day for row in report.trend})
-    shown = periods[-PERIODS_SHOWN:]
     out.line()
-    out.line(
-        f"What a call waited for its longest recorded hook, by {report.unit}: p50/p95, and calls that left a record"
-    )
-    cells = {(row.event, row.day): row for row in report.trend}
-    rows = []
-    for event in dict.fromkeys(row.event for row in report.trend):
-        row = [event]
-        for day in shown:
-            cost = cells.get((event, day))
-            known = cost is not None and cost.p50_ms is not None
-            row.append(f"{_time(cost.p50_ms)}/{_time(cost.p95_ms)} ×{cost.calls:,}" if cost and known else "")
-        rows.append(row)
-    columns = ["event", *(day.isoformat() for day in shown)]
+    out.line(f"What a call waited for its longest recorded hook, by {report.unit}: p50/p95 ×calls")
+    cells = {
+        (row.event, row.day): f"{_time(row.p50_ms)}/{_time(row.p95_ms)} ×{row.calls:,}"
+        for row in report.trend
+        if row.p50_ms is not None
+    }
+    for count in range(PERIODS_SHOWN, 0, -1):
+        shown = periods[-count:]
+        columns = ["event", *(day.isoformat() for day in shown)]
+        rows = [
+            [event, *(cells.get((event, day), "") for day in shown)]
+            for event in dict.fromkeys(row.event for row in report.trend)
+            if any((event, day) in cells for day in shown)
+        ]
+        widths = [max(map(len, column)) + 2 for column in zip(columns, *rows, strict=True)]
+        if not out.room or sum(widths) <= out.room:
+            break
     out.table(columns, rows, right=columns[1:])
     _say_left_out(out, len(periods) - len(shown), f"earlier {report.unit}")
 
@@ -165,6 +177,8 @@ def complain(report: "TranscriptReport", out: Output) -> None:
         out.warn(
             f"{_count(report.read.rewritten, 'transcript')} did not hold what they held: read from their start"
         )
+    if report.ahead:
+        out.warn(f"{_count(report.ahead, 'record')} of a later time than now: a clock is, or was, wrong")
     unreadable = report.read.unreadable
     for path in unreadable[:NAMES_SHOWN]:
         out.warn(f"not read: {path}")
@@ -178,8 +192,11 @@ def _say_left_out(out: Output, count: int, thing: str, things: str = "") -> None
 
 
 def _name(command: str | None) -> str:
-    """A command on one line."""
-    return "(records that name no command)" if command is None else " ".join(command.split())
+    """A command on one line; one beyond measure is cut, and shows it."""
+    if command is None:
+        return "(records that name no command)"
+    line = " ".join(command.split())
+    return line if len(line) <= COMMAND_SHOWN else line[: COMMAND_SHOWN - 1] + "…"
 
 
 def _count(number: int, thing: str) -> str:

@@ -61,8 +61,8 @@ def test_the_output_says_what_it_counts_and_puts_the_worst_first(home: Home) -> 
 
     assert ran.code == 0
     assert lines[0].startswith("3 transcripts") and "11 hook runs left a record" in lines[0]
-    assert "a success that said nothing usually leaves none" in lines[1]
-    assert "never started: /opt/hooks/absent.sh" in lines[4]
+    assert "a success that said nothing usually leaves none" in lines[2]
+    assert "never started: /opt/hooks/absent.sh" in lines[5]
     assert "1 configured command left no record" in ran.out
     assert "hook_of_tomorrow × 1" in ran.out
     assert "KeyError: 'tool_input'" in ran.out
@@ -85,9 +85,10 @@ def test_a_hook_that_was_killed_is_a_finding_to_fail_on(home: Home) -> None:
 
 def test_it_fits_a_terminal_of_80_columns_and_shows_a_bar_only_there(home: Home) -> None:
     shown = home.on_a_terminal("overdeck", "audit")
-    table = shown[shown.index("records ") : shown.index("configured command")]
+    costs = shown[shown.index("records ") : shown.index("configured command")]
+    trend = shown[shown.index("What a call waited") : shown.index("1 line refused")]
 
-    assert max(map(len, table.splitlines())) <= 80
+    assert max(map(len, (costs + trend).splitlines())) <= 80
     assert GUARD in shown
     assert "━" in shown
     assert "━" not in home.run("overdeck", "audit").err
@@ -169,3 +170,18 @@ def test_an_audit_takes_in_the_logs_as_well(home: Home) -> None:
     assert home.run("overdeck", "audit").code == 0
 
     assert home.run("overdeck", "ingest", "--json").data["fires"] == 0  # nothing is left to take in
+
+
+def test_a_terminal_is_not_told_what_a_transcript_wants_it_told(home: Home) -> None:
+    wild = "\x1b]0;title\x07\x1b[2J"
+    records = [
+        make.success(90, command=f"a{wild}", event=f"b{wild}", session=f"c{wild}", tool="", ms=10**6),
+        make.failed(91, f"d{wild}", command="x" * 5000, ms=10**6),
+        make.attachment(92, {"type": f"hook_e{wild}", "hookEvent": "Stop"}),
+    ]
+    (home.root / ".claude" / "projects" / "wild.jsonl").write_bytes(b"".join(map(make.line, records)))
+    ran = home.run("overdeck", "audit")
+
+    assert "never acted: a" in ran.out and "hook_e" in ran.out
+    assert not set(ran.out + ran.err) & {"\x1b", "\x07"}
+    assert max(map(len, ran.out.splitlines())) < 500

@@ -83,3 +83,10 @@ def test_configured_commands_without_a_record_are_listed_once(settings, recorded
     quiet = {**GUARD, "command": "quiet"}
 
     assert unrecorded([settings(on(GUARD, quiet, quiet))], report) == ["quiet"]
+
+
+def test_a_file_that_the_client_drops_is_not_held_against_the_records(settings, recorded):
+    report = recorded(make.killed(1, command="guard --strict"))
+    dropped = settings({**on(GUARD, {**GUARD, "command": "quiet"}), "model": 5})
+
+    assert (rules([dropped], report), unrecorded([dropped], report)) == ([], [])

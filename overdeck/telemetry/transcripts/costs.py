@@ -119,8 +119,9 @@ class Refused:
 class TranscriptReport:
     """All of it. ``files`` and ``bytes`` are on the disk now; records outlive files that the client deletes.
 
-    ``others`` counts attachments of other types, by type. ``refused_lines`` is more than ``refused`` shows where there
-    are many. ``trend`` is ``events`` by ``unit`` (day, week, month) in place of the day, to be looked at.
+    ``ahead`` counts records of a later time than the reading: some clock was wrong. ``others`` counts attachments of
+    other types, by type. ``refused_lines`` is more than ``refused`` shows where there are many. ``trend`` is ``events``
+    by ``unit`` (day, week, month) in place of the day, to be looked at.
     """
 
     root: Path
@@ -129,6 +130,7 @@ class TranscriptReport:
     bytes: int
     runs: int
     sessions: int
+    ahead: int
     first: datetime | None
     last: datetime | None
     commands: tuple[CommandCost, ...]

@@ -20,6 +20,7 @@ def as_data(report: TranscriptReport, unrecorded: Sequence[str]) -> dict[str, An
         "bytes": report.bytes,
         "records": report.runs,
         "sessions": report.sessions,
+        "ahead": report.ahead,
         "first": iso(report.first),
         "last": iso(report.last),
         "commands": [

@@ -7,8 +7,10 @@ SAID_NOTHING = "said nothing"
 OTHER = "other words"
 """How a text that is not recognised is named, with a fingerprint: the words stay in the transcript."""
 
+NO_PYTHON_SCRIPT = "its Python script is not there"
+
 _PREFIX = re.compile(r"^(?:Failed with non-blocking status code|Error executing \w+ hook):\s*")
-_LONGEST_TEXT = 16_384
+_LONGEST_TEXT, _LONGEST_SHAPE = 16_384, 300
 _NOT_STARTED_CODES = {126: "cannot be executed", 127: "command not found"}
 
 _ERRNOS = (
@@ -18,8 +20,8 @@ _ERRNOS = (
 _NOT_STARTED = (
     (re.compile(rf"^Failed to run: .*\b({_ERRNOS})\b", re.S), "could not be started"),
     (re.compile(r"^Failed to run: "), "could not be started"),
-    (re.compile(r"can't open file .*No such file or directory"), "its Python script is not there"),
-    (re.compile(r"Cannot find module"), "a Node module is not there"),
+    (re.compile(r"^\S*python\S*: can't open file .*No such file or directory", re.M), NO_PYTHON_SCRIPT),
+    (re.compile(r"MODULE_NOT_FOUND'[^\[]*requireStack: \[\]"), "its Node script is not there"),
     (re.compile(r"cannot execute binary file|Exec format error"), "not a program for this machine"),
     (re.compile(r"^(?:/\S*/)?(?:ba|da|z)?sh: .*: No such file or directory$", re.M), "its script is not there"),
 )
@@ -28,12 +30,14 @@ _STARTED = (
         re.compile(r"Hook JSON output validation failed|JSON validation failed"),
         "its answer is not valid for the client",
     ),
+    (re.compile(r"^Error(?: \[\w+\])?: Cannot find (?:module|package)", re.M), "a Node module is not there"),
     (re.compile(r"unbound variable|parameter not set"), "shell: a variable is not set"),
     (re.compile(r"syntax error"), "shell: syntax error"),
     (re.compile(r"^HTTP (\d{3})\b"), "HTTP"),
     (re.compile(r"Segmentation fault|core dumped"), "crashed"),
     (re.compile(r"^Killed$", re.M), "killed by a signal"),
 )
+_ACCIDENT = re.compile(r"(?:\[[^\n]*\]: )?\S*python\S*: can't open file [^\n]*No such file or directory")
 _EXCEPTION = re.compile(
     r"^(?:Uncaught )?(?:\w+\.)*([A-Z]\w{0,60}(?:Error|Exception|Interrupt|Exit|Expired))\b", re.M
 )
@@ -67,8 +71,13 @@ def failure_of(text: str, exit_code: int | None) -> tuple[str, bool]:
         return exceptions[-1], True
     if found := _ERRNO.search(text):
         return found[1], True
-    shape = _VARIABLE_PARTS.sub("*", text.partition("\n")[0])
+    shape = _VARIABLE_PARTS.sub("*", text.partition("\n")[0][:_LONGEST_SHAPE])
     return f"{OTHER} {blake2b(shape.encode('utf-8', 'replace'), digest_size=4).hexdigest()}", True
+
+
+def blocked_by_accident(text: str) -> bool:
+    """Whether a hook blocked because Python found no script: it exits with 2 then, the code that blocks."""
+    return _ACCIDENT.match(text[:_LONGEST_TEXT]) is not None
 
 
 def _with(words: str, found: re.Match[str]) -> str:

@@ -55,10 +55,15 @@ class Waiting(NamedTuple):
 
 
 class Matched(NamedTuple):
-    """What is to be read; the sources whose file holds something else now; what could not be opened, and why."""
+    """What is to be read; what could not be opened, and why.
+
+    ``replaced`` are the sources whose file holds something else now, or whose inode is another file's; ``rewritten``
+    the paths of those whose file was rewritten in place.
+    """
 
     waiting: list[Waiting]
     replaced: list[Transcript]
+    rewritten: list[str]
     unreadable: list[str]
 
 
@@ -123,7 +128,7 @@ def match(files: list[LogFile], known: list[Transcript]) -> Matched:
     for each in known:
         generations[each.path] = max(generations.get(each.path, 0), each.generation)
     ids = max((each.id for each in known), default=0)
-    found = Matched([], [], [])
+    found = Matched([], [], [], [])
     for file in files:
         source: Transcript | None = current.get((file.device, file.inode)) or lost.get(str(file.path))
         if source is not None and _identity(source) == _identity(file):
@@ -142,6 +147,8 @@ def match(files: list[LogFile], known: list[Transcript]) -> Matched:
             continue
         if source is not None:
             found.replaced.append(source)
+            if source.path == str(file.path):
+                found.rewritten.append(source.path)
         ids += 1
         generation = generations.get(str(file.path), 0) + 1
         start = Transcript(

@@ -159,7 +159,7 @@ def ingest(
         bytes=done,
         records=records,
         refused=refused,
-        rewritten=len(found.replaced),
+        rewritten=len(found.rewritten),
         unreadable=tuple(unreadable),
     )
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from overdeck.telemetry.lines import Rejected
-from overdeck.telemetry.transcripts.failures import failure_of
+from overdeck.telemetry.transcripts.failures import NO_PYTHON_SCRIPT, blocked_by_accident, failure_of
 
 RUNS = ("ok", "blocked", "error", "killed", "cancelled", "not-started")
 """What a run can end as. ``killed``: at its timeout; ``cancelled``: by the user, or the record does not say why."""
@@ -38,7 +38,7 @@ _ENDS = {
 KINDS = frozenset(_ENDS)
 """The attachment types that are understood."""
 
-PLAIN_TEXT_EVENTS = ("SessionStart", "UserPromptSubmit")
+PLAIN_TEXT_EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact")
 """Where plain stdout reaches the model (FACTS 3)."""
 CONTEXT_CAP_CHARS, CONTEXT_PREVIEW_BYTES = 10_000, 2048
 """A longer context goes to a file; the model sees its path and this much of it (FACTS 0.11)."""
@@ -115,6 +115,8 @@ def record(line: bytes) -> Record | str | None:
     if outcome == "error" or (kind == "async_hook_response" and exit_code):
         failure, started = failure_of(stderr or _long_text(body, "content"), exit_code)
         outcome = "error" if started else "not-started"
+    elif outcome == "blocked" and blocked_by_accident(blocking):
+        outcome, failure = "not-started", NO_PYTHON_SCRIPT
     elif outcome == "cancelled" and body.get("timedOut") is True:
         outcome = "killed"
     answer = _answer(stdout) if outcome == "ok" else {}
@@ -134,7 +136,7 @@ def record(line: bytes) -> Record | str | None:
         command=command,
         call=_hash63(f"{event}\0{call or uuid}"),
         outcome=outcome,
-        acted=outcome == "blocked" or injected > 0 or _acts(answer),
+        acted=kind == "hook_blocking_error" or injected > 0 or _acts(answer),
         duration_ms=duration,
         timeout_ms=_whole(body, "timeoutMs"),
         exit_code=exit_code,

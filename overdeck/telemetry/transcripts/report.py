@@ -3,7 +3,6 @@
 Records are not runs: a hook that succeeded and said nothing usually leaves none. All times are UTC.
 """
 
-import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,12 +17,14 @@ from overdeck.telemetry.transcripts.costs import (
     TranscriptReport,
 )
 from overdeck.telemetry.transcripts.files import Listing, list_transcripts
-from overdeck.telemetry.transcripts.ingest import Progress, Read
+from overdeck.telemetry.transcripts.ingest import Progress
 from overdeck.telemetry.transcripts.records import RUNS, words
 from overdeck.telemetry.transcripts.schema import EVENT_COST
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+    from overdeck.telemetry.transcripts.takein import TakenIn
 
 MOST_FAILURES = 50
 MOST_SESSIONS = 20
@@ -32,7 +33,6 @@ EXAMPLES = 3
 
 _LONGEST_LINE = 1 << 20
 _LONGEST_WORDS = 160
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 def examine(
@@ -55,28 +55,17 @@ def examine(
 
     moment = now or datetime.now(UTC)
     with taken_in(places, listing, moment, progress) as taken:
-        return _report(
-            taken.connection,
-            root,
-            listing,
-            moment - since if since else None,
-            taken.read,
-            taken.kept,
-            taken.warnings,
-        )
+        return _report(taken, root, listing, moment, since)
 
 
 def _report(
-    connection: "DuckDBPyConnection",
-    root: Path,
-    listing: Listing,
-    since: datetime | None,
-    read: Read,
-    kept: bool,
-    warnings: tuple[str, ...],
+    taken: "TakenIn", root: Path, listing: Listing, moment: datetime, length: timedelta | None
 ) -> TranscriptReport:
+    connection = taken.connection
+    since = moment - length if length else None
     _select(connection, root, since)
     runs, sessions, first, last = _rows(connection, _TOTALS)[0]
+    ahead = connection.execute(_AHEAD, [moment.astimezone(UTC).replace(tzinfo=None)]).fetchone()
     unit = _unit(last - first if runs else timedelta())
     refused = _rows(connection, _REFUSED)
     commands = [
@@ -90,6 +79,7 @@ def _report(
         bytes=sum(file.size for file in listing.files),
         runs=runs,
         sessions=sessions,
+        ahead=ahead[0] if ahead else 0,
         first=first,
         last=last,
         commands=tuple(commands),
@@ -103,17 +93,15 @@ def _report(
             Refused(file, reason, lines, tuple(offsets)) for file, reason, lines, offsets in refused[:MOST_REFUSED]
         ),
         refused_lines=sum(row[2] for row in refused),
-        read=read,
-        kept=kept,
-        warnings=warnings,
+        read=taken.read,
+        kept=taken.kept,
+        warnings=taken.warnings,
     )
 
 
 def _events(connection: "DuckDBPyConnection", unit: str) -> tuple[EventDay, ...]:
     query = EVENT_COST.format(rows="here", unit=unit)
-    return tuple(
-        EventDay(*row) for row in _rows(connection, f"from ({query}) where calls > 0 order by day, event")
-    )
+    return tuple(EventDay(*row) for row in _rows(connection, f"{query} order by day, event"))
 
 
 def _unit(span: timedelta) -> str:
@@ -137,7 +125,7 @@ def example(failure: Failure) -> str:
         return ""
     # The last line of a traceback is the one that says what happened.
     chosen = lines[-1] if "Traceback (most recent call last)" in text else lines[0]
-    shown = _CONTROL.sub(" ", chosen.removeprefix("Failed with non-blocking status code: "))
+    shown = chosen.removeprefix("Failed with non-blocking status code: ")
     return shown if len(shown) <= _LONGEST_WORDS else shown[: _LONGEST_WORDS - 1] + "…"
 
 
@@ -169,6 +157,7 @@ where copy and uuid not in (select uuid from mine where not copy) order by uuid,
 
 _RUNS = f"outcome in {RUNS}"
 _TOTALS = f"select count(*), count(distinct session), min(ts), max(ts) from here where {_RUNS}"
+_AHEAD = "select count(*) from here where ts > ?"
 _COMMANDS = f"""
 select command, list_sort(list(distinct event)), count(*), count(duration_ms),
     round(quantile_cont(duration_ms, 0.5), 1), round(quantile_cont(duration_ms, 0.95), 1), max(duration_ms),

@@ -45,7 +45,7 @@ from (
         coalesce(sum(injected_bytes) filter (outcome = 'note'), 0) as by_notes
     from {rows} group by event, call
 )
-group by day, event
+group by day, event having calls > 0
 """
 
 _VIEWS = f"""

@@ -1,8 +1,10 @@
 """Why a hook failed, in words of ours."""
 
+import time
+
 import pytest
 
-from overdeck.telemetry.transcripts.failures import OTHER, failure_of
+from overdeck.telemetry.transcripts.failures import OTHER, blocked_by_accident, failure_of
 
 
 @pytest.mark.parametrize(
@@ -11,22 +13,24 @@ from overdeck.telemetry.transcripts.failures import OTHER, failure_of
         ("Failed with non-blocking status code: /bin/sh: 1: x: not found", 127, "command not found"),
         ("", 126, "cannot be executed"),
         ("Failed to run: spawn /x/guard ENOENT", 1, "could not be started: ENOENT"),
-        ("Error: Cannot find module '/x/hook.mjs'", 1, "a Node module is not there"),
-        ("bash: /x/guard.sh: No such file or directory", 1, "its script is not there"),
-        ("No stderr output", 1, "said nothing"),
         (
-            "Traceback (most recent call last):\n  File x\njson.decoder.JSONDecodeError: Expecting",
+            "throw err;\n\nError: Cannot find module 'zod'\nRequire stack:\n- /x.js",
             1,
-            "JSONDecodeError",
+            "a Node module is not there",
         ),
-        ("/x/y.js:3\nTypeError: cannot read", 1, "TypeError"),
-        ("HTTP 500 from https://x/", 500, "HTTP: 500"),
-        ("connect ECONNREFUSED 127.0.0.1:80", 1, "ECONNREFUSED"),
-        ("x.sh: line 3: FOO: unbound variable", 1, "shell: a variable is not set"),
+        (
+            "Error: Cannot find module '/x.js'\n  code: 'MODULE_NOT_FOUND',\n  requireStack: []\n}",
+            1,
+            "its Node script is not there",
+        ),
     ],
 )
 def test_a_known_text_gets_words_of_ours(text: str, code: int, words: str) -> None:
     assert failure_of(text, code)[0] == words
+
+
+def test_a_linter_that_misses_a_module_started() -> None:
+    assert failure_of("a.ts(1,2): error TS2307: Cannot find module 'x'", 1)[1]
 
 
 def test_texts_that_differ_in_paths_numbers_and_quotes_are_one_failure() -> None:
@@ -37,5 +41,15 @@ def test_texts_that_differ_in_paths_numbers_and_quotes_are_one_failure() -> None
     assert one.startswith(OTHER)
 
 
-def test_a_long_text_takes_no_long_time() -> None:
-    assert failure_of("a'\"/" * 5_000_000, 1)[0].startswith(OTHER)
+@pytest.mark.parametrize("part", ["a", "a'\"/", "[x]: ", "python", "MODULE_NOT_FOUND'", "A.", "Error "])
+def test_a_long_text_takes_no_long_time(part: str) -> None:
+    started = time.process_time()
+    for text in (
+        part * 1_000_000,
+        "Failed to run: " + part * 1_000_000,
+        f"python {part * 1_000_000}: can't open file ",
+    ):
+        failure_of(text, 1)
+        blocked_by_accident(text)
+
+    assert time.process_time() - started < 2

@@ -106,6 +106,16 @@ def test_a_transcript_that_the_client_deleted_stays_counted(sessions: "Sessions"
     assert (report.files, report.runs) == (1, 2)
 
 
+def test_another_file_under_the_inode_of_a_deleted_one_is_no_rewriting(sessions: "Sessions") -> None:
+    path = sessions.append("a.jsonl", [make.success(1)])
+    sessions.examine()
+    path.write_bytes(make.line(make.success(2)))
+    path.rename(path.with_name("b.jsonl"))  # what the file system does when it gives an inode out again
+    report = sessions.examine()
+
+    assert (report.read.rewritten, sessions.uuids()) == (0, [1, 2])
+
+
 def test_a_restored_home_is_not_read_again(sessions: "Sessions", tmp_path: Path) -> None:
     for n in range(5):
         sessions.append(f"{n}.jsonl", [make.success(n + 1)])

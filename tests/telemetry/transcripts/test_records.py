@@ -60,6 +60,18 @@ def test_a_block_acted_and_its_reason_reached_the_model() -> None:
     assert found.duration_ms is None
 
 
+def test_a_guard_whose_script_is_gone_blocks_everything_and_never_started() -> None:
+    found = read(
+        make.blocked(
+            1, "[python3 /x/guard.py]: python3: can't open file '/x/guard.py': [Errno 2] No such file or directory"
+        )
+    )
+
+    assert (found.outcome, found.acted, found.failure) == ("not-started", True, "its Python script is not there")
+    quoted = "your command says python3: can't open file 'x': [Errno 2] No such file or directory"
+    assert read(make.blocked(2, quoted)).outcome == "blocked"
+
+
 @pytest.mark.parametrize(
     ("stdout", "acted"),
     [
@@ -78,11 +90,16 @@ def test_a_hook_acted_where_its_answer_asks_for_something(stdout: str, acted: bo
     assert read(make.success(1, stdout=stdout)).acted is acted
 
 
-def test_plain_text_reaches_the_model_at_session_start_and_prompt_only() -> None:
+def test_plain_text_reaches_the_model_at_a_start_a_prompt_and_a_compaction_only() -> None:
     def injected(event: str) -> int:
         return read(make.success(1, event=event, tool="", stdout="hello\n", content="hello")).injected_bytes
 
-    assert [injected(event) for event in ("SessionStart", "UserPromptSubmit", "Stop")] == [5, 5, 0]
+    assert [injected(event) for event in ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop")] == [
+        5,
+        5,
+        5,
+        0,
+    ]
 
 
 def test_a_context_beyond_the_cap_counts_as_the_preview_that_the_model_sees() -> None:

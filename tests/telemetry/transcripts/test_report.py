@@ -153,3 +153,10 @@ def test_times_in_the_report_are_utc(sessions: "Sessions") -> None:
     first = sessions.examine().first
 
     assert first is not None and (first.hour, first.tzinfo) == (8, UTC)
+
+
+def test_records_from_the_future_are_counted_and_said(sessions: "Sessions") -> None:
+    sessions.append("a.jsonl", [make.success(1), make.success(2), make.success(7200)])
+    report = sessions.examine(now=make.START + timedelta(hours=1))
+
+    assert (report.runs, report.ahead) == (3, 1)
