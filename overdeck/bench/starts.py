@@ -23,6 +23,10 @@ RUNS = 5
 MOST_RUNS = 100
 
 
+DISTURBED = "of a call that ends otherwise when watched"
+"""What is said of a count that is not ``undisturbed``, in place of exact."""
+
+
 class Count(NamedTuple):
     """The least and the most of all runs."""
 
