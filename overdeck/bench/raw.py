@@ -7,6 +7,7 @@ and µs (CPU, pressure), sizes in kB.
 
 import json
 import os
+import stat
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from types import TracebackType
@@ -25,11 +26,21 @@ _PROGRAM = "hookbench"
 
 
 class RawRecord:
-    """Writes ``path`` anew, for its owner alone: it holds the first bytes of what hooks print. A context manager."""
+    """Writes ``path`` anew, for its owner alone: it holds the first bytes of what hooks print. A context manager.
+
+    A regular file that is there becomes its owner's alone before a byte is in it.
+    """
 
     def __init__(self, path: Path) -> None:
         try:
-            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            fd = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+            try:
+                if stat.S_ISREG(os.fstat(fd).st_mode):
+                    os.fchmod(fd, 0o600)
+                    os.ftruncate(fd, 0)
+            except OSError:
+                os.close(fd)
+                raise
         except OSError as error:
             raise usage(f"{path} cannot be written: {error.strerror}", hint="give --raw another path") from None
         self._path = path
