@@ -85,9 +85,11 @@ def compare(
     with ExitStack() as stack:
         record = stack.enter_context(RawRecord(raw)) if raw else None
         measured: tuple[Arm, ...] = arms
+        in_place = False
         if self_check:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hookbench-")))
-            measured = (*arms, control_arm(a, folder, conditions))
+            copy, in_place = control_arm(a, folder, conditions)
+            measured = (*arms, copy)
         recording = Recording(
             make_plan(
                 measured,
@@ -96,6 +98,7 @@ def compare(
                 pairs=pairs,
                 until_decided=until_decided,
                 self_check=self_check,
+                control_in_place=in_place,
                 stress=stress,
                 before=before,
             )

@@ -40,6 +40,12 @@ def doubts(
             )
         for says in hand_of_the_client(plan.arms[which], [block.runs[which] for block in kept]):
             yield Doubt("client", says)
+    if plan.control_in_place:
+        yield Doubt(
+            "self-check",
+            "A was repeated in place, for a copy of its files does other work (it looks for its neighbours?): what "
+            "depends on where it stands is in no noise floor",
+        )
     if check:
         for metric in METRICS:
             if metric != plan.metric and check.ratios[metric].p < _ROBUST_ALPHA:
