@@ -56,8 +56,9 @@ def doubts(
     for name, starts in recording.starts.items():
         for warning in starts.warnings:
             yield Doubt("starts", f"counting the starts of arm {name}: {warning}")
-    if recording.uncounted:
-        yield Doubt("starts", f"starts were not counted: {recording.uncounted}")
+    for why in dict.fromkeys(recording.uncounted.values()):
+        names = ", ".join(name for name, reason in recording.uncounted.items() if reason == why)
+        yield Doubt("starts", f"starts were not counted (arm {names}): {why}")
     if not recording.ended:
         torn = ", in the middle of a line" if recording.torn else ""
         yield Doubt(

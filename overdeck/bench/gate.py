@@ -30,7 +30,7 @@ from overdeck.bench.gate_words import reason
 from overdeck.bench.noise import busy_before, read_noise, stolen
 from overdeck.bench.outcome import Metric
 from overdeck.bench.sequential import LOOKS
-from overdeck.bench.starts import StartCounter, Starts
+from overdeck.bench.starts import StartCounter, Starts, counted_or_why, counter_or_why
 from overdeck.errors import InvalidMeasurement, OverdeckError, usage
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG})
@@ -98,7 +98,7 @@ def run_gate(
     start = read_noise()
     warnings: list[str] = [busy] if (busy := busy_before(start)) else []
     try:
-        with builder(root, commit, config.build, note) as sides, StartCounter() as counter:
+        with builder(root, commit, config.build, note) as sides, counter_or_why() as counter:
             warnings += _dropped(config, root, sides.base)
             measuring = _Measuring(sides, counter, random.Random(seed), pairs_cap, follow, warnings)
             rows = []
@@ -172,7 +172,7 @@ class _Measuring:
     def __init__(
         self,
         sides: Sides,
-        counter: StartCounter,
+        counter: StartCounter | str,
         seeds: random.Random,
         cap: int,
         follow: Follow,
@@ -227,9 +227,10 @@ class _Measuring:
         stage = next(self._stages)
         return _arm(scenario, a.staged(stage)), _arm(scenario, b.staged(stage))
 
-    def _count(self, scenario: Scenario, pair: tuple[Arm, Arm]) -> tuple[Starts, Starts]:
+    def _count(self, scenario: Scenario, pair: tuple[Arm, Arm]) -> tuple[Starts | str, Starts | str]:
         base, head = (
-            self.counter.count(arm, payload=scenario.payload, timeout_s=scenario.timeout_s) for arm in pair
+            counted_or_why(self.counter, arm, payload=scenario.payload, timeout_s=scenario.timeout_s)
+            for arm in pair
         )
         counts = [side for side in (base, head) if isinstance(side, Starts)]
         for warning in dict.fromkeys(warning for counted in counts for warning in counted.warnings):

@@ -56,7 +56,7 @@ def _scenario_data(row: ScenarioRow) -> dict[str, Any]:
         and {
             "verdict": starts.verdict,
             "allowed": starts.allowed,
-            "backend": starts.head.backend,
+            "backend": starts.head.backend if isinstance(starts.head, Starts) else None,
             "exact": starts.exact,
             "base": _counts(starts.base),
             "head": _counts(starts.head),
@@ -67,7 +67,9 @@ def _scenario_data(row: ScenarioRow) -> dict[str, Any]:
     }
 
 
-def _counts(starts: Starts) -> dict[str, dict[str, int] | None]:
+def _counts(starts: Starts | str) -> dict[str, dict[str, int] | None] | None:
+    if isinstance(starts, str):
+        return None
     known = ("process_starts", "program_starts", "threads")
     counts: list[Count | None] = [getattr(starts, name) for name in known]
     return {name: count and count._asdict() for name, count in zip(known, counts, strict=True)}
@@ -86,9 +88,13 @@ def rows(outcome: GateOutcome) -> list[list[str]]:
             share = f"+{row.tolerance:.0%}"
             table.append([scenario.name, metric, row.verdict, times(value), interval, share, str(row.pairs)])
         starts = scenario.starts
-        change = f"{counted(starts.head.program_starts)}/{counted(starts.base.program_starts)}"
+        change = f"{_programs(starts.head)}/{_programs(starts.base)}"
         table.append([scenario.name, "starts", starts.verdict, change, "", f"+{starts.allowed}", ""])
     return table
+
+
+def _programs(starts: Starts | str) -> str:
+    return counted(starts.program_starts if isinstance(starts, Starts) else None)
 
 
 def reasons(outcome: GateOutcome) -> list[str]:

@@ -63,9 +63,9 @@ class RawRecord:
         """What one arm starts."""
         self._line({"kind": "starts", "arm": arm, **asdict(starts)})
 
-    def uncounted(self, why: str) -> None:
-        """Starts cannot be counted here."""
-        self._line({"kind": "uncounted", "why": why})
+    def uncounted(self, arm: str, why: str) -> None:
+        """Why the starts of one arm could not be counted."""
+        self._line({"kind": "uncounted", "arm": arm, "why": why})
 
     def run(self, observed: Observed) -> None:
         """One run, warm-ups (negative block) and the run that made the measurement invalid included."""
@@ -170,7 +170,7 @@ def _take(recording: Recording, row: dict[str, Any]) -> None:
         arm = row.pop("arm")
         recording.starts[arm] = _starts(row)
     elif kind == "uncounted":
-        recording.uncounted = row["why"]
+        recording.uncounted[row["arm"]] = row["why"]
     elif kind == "invalid":
         recording.invalid = InvalidMeasurement(row["message"], code=row["code"], hint=row["hint"])
     elif kind == "end":

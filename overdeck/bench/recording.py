@@ -86,8 +86,8 @@ class Recording:
     observed: list[Observed] = field(default_factory=list)
     starts: dict[str, Starts] = field(default_factory=dict)
     """By arm, without the tree of names."""
-    uncounted: str = ""
-    """Why starts could not be counted here at all."""
+    uncounted: dict[str, str] = field(default_factory=dict)
+    """By arm: why its starts could not be counted."""
     invalid: InvalidMeasurement | None = None
     ended: bool = False
     torn: bool = False
