@@ -37,7 +37,7 @@ def as_data(ladder: Ladder) -> dict[str, Any]:
     """The ``data`` of ``hookbench ladder --json``."""
     return {
         "sizes": list(ladder.sizes),
-        "pairs": ladder.rounds,
+        "rounds": ladder.rounds,
         "seed": ladder.seed,
         "floor": ladder.climbed[0].rung.name,
         "rungs": [

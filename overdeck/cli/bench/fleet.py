@@ -150,16 +150,16 @@ def _measured(
 
 def _from_raw(words: list[str]) -> "Costs":
     from overdeck.bench.fleet.from_raw import raw_costs
-    from overdeck.bench.fleet.rates import Rate, parse_moment
+    from overdeck.bench.fleet.rates import Rate, parse_kind
 
     files = []
     for word in words:
-        moment, sign, path = word.partition("=")
+        kind, sign, path = word.partition("=")
         if not sign or not path:
             raise usage(
                 f"--raw {word!r} is not EVENT=FILE, or EVENT:TOOL=FILE", hint="--raw PreToolUse:Bash=ab.jsonl"
             )
-        files.append((Rate(*parse_moment(moment, f"--raw {word!r}"), 0.0).word, Path(path)))
+        files.append((Rate(*parse_kind(kind, f"--raw {word!r}"), 0.0).word, Path(path)))
     return raw_costs(files)
 
 
