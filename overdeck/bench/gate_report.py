@@ -16,7 +16,7 @@ from overdeck.bench.gate_verdict import Verdict
 from overdeck.bench.gate_words import counted
 from overdeck.bench.outcome import METRICS
 from overdeck.bench.report import times
-from overdeck.bench.starts import Count, Starts
+from overdeck.bench.starts_report import counts_data
 from overdeck.errors import OverdeckError, usage
 from overdeck.files import write_atomically
 
@@ -56,19 +56,13 @@ def _scenario_data(row: ScenarioRow) -> dict[str, Any]:
             "allowed": starts.allowed,
             "backend": starts.head.backend,
             "exact": starts.exact,
-            "base": _counts(starts.base),
-            "head": _counts(starts.head),
+            "base": counts_data(starts.base),
+            "head": counts_data(starts.head),
             "batches": starts.batches,
         },
         "control": control
         and {**control._asdict(), "ratios": {metric: value._asdict() for metric, value in control.ratios.items()}},
     }
-
-
-def _counts(starts: Starts) -> dict[str, dict[str, int] | None]:
-    known = ("process_starts", "program_starts", "threads")
-    counts: list[Count | None] = [getattr(starts, name) for name in known]
-    return {name: count and count._asdict() for name, count in zip(known, counts, strict=True)}
 
 
 def rows(outcome: GateOutcome) -> list[list[str]]:

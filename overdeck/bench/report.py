@@ -9,7 +9,8 @@ from typing import Any
 from overdeck.bench.bootstrap import Estimate
 from overdeck.bench.judge import shown_ending
 from overdeck.bench.outcome import METRICS, Bucket, Comparison, Contrast, Metric, Side
-from overdeck.bench.starts import Count, Starts
+from overdeck.bench.starts import Starts
+from overdeck.bench.starts_report import starts_data
 from overdeck.bench.statistics import Ratio
 
 ARM_COLUMNS = ("arm", "CPU", "wall", "starts", "RSS", "exit", "command")
@@ -201,18 +202,7 @@ def _side_data(side: Side, floor_kb: int) -> dict[str, Any]:
         "rss_above_floor_kb": max(0, side.rss_kb - floor_kb),
         "exits": list(side.exits),
         "endings": [bucket._asdict() for bucket in side.buckets],
-        "starts": side.starts and _starts_data(side.starts),
-    }
-
-
-def _starts_data(starts: Starts) -> dict[str, Any]:
-    return {
-        "backend": starts.backend,
-        "exact": starts.exact,
-        "runs": starts.runs,
-        "process_starts": starts.process_starts._asdict(),
-        "program_starts": starts.program_starts and starts.program_starts._asdict(),
-        "threads": starts.threads and starts.threads._asdict(),
+        "starts": side.starts and starts_data(side.starts),
     }
 
 
@@ -221,17 +211,13 @@ def starts_cell(starts: Starts | None) -> str:
     if starts is None:
         return "-"
     if starts.exact and starts.program_starts:
-        return _range(starts.program_starts)
+        return str(starts.program_starts)
     return f"≤ {starts.process_starts.low}"
 
 
 def _one_line(text: str) -> str:
     """A command as a table can hold it: no line end, nothing that a terminal would obey."""
     return "".join(letter if letter.isprintable() else "?" for letter in " ".join(text.split()))
-
-
-def _range(count: Count) -> str:
-    return str(count.low) if count.deterministic else f"{count.low}-{count.high}"
 
 
 def _size(rss_kb: int, floor_kb: int) -> str:

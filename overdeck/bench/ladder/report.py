@@ -72,6 +72,4 @@ def _step_data(step: Step) -> dict[str, Any]:
 
 
 def _starts(climbed: Climbed) -> str:
-    low, high = climbed.starts
-    said = str(low) if low == high else f"{low}-{high}"
-    return said if climbed.starts_exact else f"<={said}"
+    return str(climbed.starts) if climbed.starts_exact else f"<={climbed.starts}"
