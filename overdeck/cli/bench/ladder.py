@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from overdeck.cli.bench.interrupt import sigterm_unwinds
+from overdeck.cli.bench.options import SeedOption, TimeoutOption
 from overdeck.cli.bench.progress import counting
 from overdeck.cli.output import JsonOption, verb
 from overdeck.errors import OverdeckError, usage
@@ -22,8 +23,8 @@ def ladder(
     rounds: Annotated[
         int, typer.Option("--rounds", help="Runs of each rung on each size, each beside one of `true`.")
     ] = 7,
-    seed: Annotated[int | None, typer.Option("--seed", help="Repeat the random order of an earlier run.")] = None,
-    timeout: Annotated[float, typer.Option("--timeout", help="Seconds one run may take.")] = 60.0,
+    seed: SeedOption = None,
+    timeout: TimeoutOption = 60.0,
     as_json: JsonOption = False,
 ) -> None:
     """What a hook that does nothing costs here, rung by rung, and which rung to use. Takes 12 s of CPU.
