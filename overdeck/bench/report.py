@@ -135,8 +135,8 @@ def arm_rows(comparison: Comparison) -> list[list[str]]:
             f"{side.cpu_ms:.2f} ms",
             f"{side.wall_ms:.2f} ms",
             starts_cell(side.starts),
-            _size(side.rss_kb, comparison.floor_kb),
-            _exits(side.buckets),
+            size_cell(side.rss_kb, comparison.floor_kb),
+            exits_cell(side.buckets),
             _one_line(side.shown) + (f" ({side.commands} commands)" if side.commands > 1 else ""),
         ]
         for side in comparison.sides
@@ -220,12 +220,13 @@ def _one_line(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in " ".join(text.split()))
 
 
-def _size(rss_kb: int, floor_kb: int) -> str:
+def size_cell(rss_kb: int, floor_kb: int) -> str:
     """What was seen above the spawner's own size; below it the kernel says nothing of the arm."""
     return f"{rss_kb / 1024:.0f} MB" if rss_kb > floor_kb else f"≤ {floor_kb / 1024:.0f} MB"
 
 
-def _exits(buckets: tuple[Bucket, ...]) -> str:
+def exits_cell(buckets: tuple[Bucket, ...]) -> str:
+    """How the arm ended; with how often, where it was not always the same."""
     if len(buckets) == 1:
         return shown_ending(buckets[0].exits)
     return ", ".join(f"{shown_ending(bucket.exits)} ×{bucket.runs}" for bucket in buckets)
