@@ -9,7 +9,7 @@ from typing import Any
 from overdeck.bench.bootstrap import Estimate
 from overdeck.bench.judge import shown_ending
 from overdeck.bench.outcome import METRICS, Bucket, Comparison, Contrast, Metric, Side
-from overdeck.bench.starts import Starts
+from overdeck.bench.starts import DISTURBED, Starts
 from overdeck.bench.starts_report import starts_data
 from overdeck.bench.statistics import Ratio
 
@@ -207,12 +207,12 @@ def _side_data(side: Side, floor_kb: int) -> dict[str, Any]:
 
 
 def starts_cell(starts: Starts | None) -> str:
-    """Programs where they are known, else the upper bound of processes."""
+    """Programs where they are known, else the upper bound of processes; of what, where watching changed the call."""
     if starts is None:
         return "-"
-    if starts.exact and starts.program_starts:
-        return str(starts.program_starts)
-    return f"≤ {starts.process_starts.low}"
+    known = starts.program_starts if starts.exact else None
+    shown = str(known) if known else f"≤ {starts.process_starts.low}"
+    return shown if starts.undisturbed else f"{shown} {DISTURBED}"
 
 
 def _one_line(text: str) -> str:
