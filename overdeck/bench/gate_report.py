@@ -17,7 +17,7 @@ from overdeck.bench.gate import GateOutcome, ScenarioRow
 from overdeck.bench.gate_verdict import Verdict
 from overdeck.bench.gate_words import counted
 from overdeck.bench.outcome import METRICS
-from overdeck.bench.report import times
+from overdeck.bench.report import interval, times
 from overdeck.bench.starts import Starts
 from overdeck.bench.starts_report import counts_data
 from overdeck.errors import OverdeckError, usage
@@ -80,10 +80,9 @@ def rows(outcome: GateOutcome) -> list[list[str]]:
             table.append([scenario.name, "", scenario.verdict, "", "", "", ""])
             continue
         for metric, row in scenario.metrics.items():
-            value, low, high, _ = row.ratio
-            interval = f"{times(low)}-{times(high)}"
-            share = f"+{row.tolerance:.0%}"
-            table.append([scenario.name, metric, row.verdict, times(value), interval, share, str(row.pairs)])
+            ratio, share = row.ratio, f"+{row.tolerance:.0%}"
+            shown = [times(ratio.value), interval(ratio), share, str(row.pairs)]
+            table.append([scenario.name, metric, row.verdict, *shown])
         starts = scenario.starts
         change = f"{_programs(starts.head)}/{_programs(starts.base)}"
         table.append([scenario.name, "starts", starts.verdict, change, "", f"+{starts.allowed}", ""])
