@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from overdeck.bench import Comparison, command_arm, compare
 from overdeck.bench.blocks import Block
+from overdeck.bench.stress import stress
 
 RUNS = 40
 """A comparison by either tool: this many runs of each arm."""
@@ -65,10 +66,9 @@ def found() -> bool:
 @contextmanager
 def burners(count: int = 2, *, bursts_from: int | None = None) -> Iterator[None]:
     """Processes that burn a CPU each; given a seed they stop and go on together, after 0.4 s on average."""
-    running = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(count)]
     over = threading.Event()
 
-    def burst() -> None:
+    def burst(running: Sequence[subprocess.Popen[bytes]]) -> None:
         draws = random.Random(bursts_from)
         stop = True
         while not over.wait(draws.expovariate(1 / 0.4)):
@@ -76,18 +76,16 @@ def burners(count: int = 2, *, bursts_from: int | None = None) -> Iterator[None]
                 burner.send_signal(signal.SIGSTOP if stop else signal.SIGCONT)
             stop = not stop
 
-    bursting = threading.Thread(target=burst)
-    try:
-        if bursts_from is not None:
-            bursting.start()
-        yield
-    finally:
-        over.set()
-        if bursts_from is not None:
-            bursting.join()
-        for burner in running:
-            burner.kill()
-            burner.wait()
+    with stress(count) as running:
+        bursting = threading.Thread(target=burst, args=(running,))
+        try:
+            if bursts_from is not None:
+                bursting.start()
+            yield
+        finally:
+            over.set()
+            if bursts_from is not None:
+                bursting.join()
 
 
 def hookbench_says(argv: Sequence[str], seed: int) -> Comparison:

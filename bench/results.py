@@ -29,6 +29,7 @@ import overdeck
 from overdeck.authoring.fleet import built_front, front_argv, interpreter, python_front, recipe_for, write_plans
 from overdeck.bench import Arm, Comparison, InvalidMeasurement, command_arm, compare, event_arm
 from overdeck.bench.outcome import Metric
+from overdeck.bench.stress import stress
 from overdeck.paths import Places, shipped
 
 RESULTS = Path(__file__).resolve().parent / "RESULTS.md"
@@ -42,9 +43,6 @@ int main(void)
 }
 """
 """`cat` to /dev/null without a shell around it, which would be 12 % of it."""
-
-
-# PATH without version managers' shims: a `python3` behind one would flatter us (39 execs and 65 ms instead of one).
 
 
 class Row(NamedTuple):
@@ -236,6 +234,7 @@ def _measured(row: Row, pairs: int) -> list[str]:
             payload=row.payload,
             pairs=row.pairs or pairs,
             allow_diff=True,
+            # Without version managers' shims: a `python3` behind one would flatter us (39 execs, 65 ms instead of one).
             environ={"PATH": os.defpath},
             timeout_s=300.0,
         )
@@ -276,14 +275,8 @@ def _concurrent(folder: Path, at_once: int = 20, rounds: int = 50) -> list[str]:
     alone = median(call(0)[0] for _ in range(30))
     with ThreadPoolExecutor(at_once) as pool:
         quiet = list(pool.map(call, range(at_once * rounds)))
-    burners = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count() or 2)]
-    try:
-        with ThreadPoolExecutor(at_once) as pool:
-            stressed = list(pool.map(call, range(at_once * rounds)))
-    finally:
-        for burner in burners:
-            burner.kill()
-            burner.wait()
+    with stress(os.cpu_count() or 2), ThreadPoolExecutor(at_once) as pool:
+        stressed = list(pool.map(call, range(at_once * rounds)))
     p99 = sorted(seconds for seconds, _ in quiet)[int(len(quiet) * 0.99)] / alone
     lost = sum(not denied for _, denied in quiet + stressed)
     lines = len((root / "state" / "hook-calls.jsonl").read_text().splitlines()) - 30

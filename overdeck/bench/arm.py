@@ -18,8 +18,8 @@ from overdeck.wiring.settings import read_settings
 from overdeck.wiring.surroundings import CLIENT_ENV, copy_hooks, settings_env
 
 SETTINGS_PREFIX = "settings:"
-DISPATCHER = ("dispatcher", "overdeck")
-"""The two words that name the installed dispatcher."""
+DISPATCHER = "dispatcher"
+"""The word that names the installed dispatcher."""
 
 _FILE = re.compile(r"\S+\.json(#.*)?", re.DOTALL)
 
@@ -146,14 +146,14 @@ def parse_arm(
 ) -> Arm:
     """What the user typed for one arm.
 
-    ``dispatcher`` (or ``overdeck``) is the installed one; ``FILE.json``, or ``settings:`` before any file, a
-    settings event; ``#`` and what ``pick`` takes behind that, one of its handlers; all else is a command.
+    ``dispatcher`` is the installed one; ``FILE.json``, or ``settings:`` before any file, a settings event; ``#`` and
+    what ``pick`` takes behind that, one of its handlers; all else is a command.
     Without ``event`` and ``subject`` the payload says them itself (``hook_event_name``, ``tool_name``). ``room``
     is a folder, living as long as the arm, below which HOMEs are prepared; the dispatcher cannot do without.
     Raises what ``command_arm``, ``event_arm`` and ``dispatcher_arm`` raise.
     """
     from_file = text.startswith(SETTINGS_PREFIX) or _FILE.fullmatch(text)
-    if not from_file and text.strip() not in DISPATCHER:
+    if not from_file and text.strip() != DISPATCHER:
         return command_arm(name, text)
     said = top_level(payload)
     event = event or said.get("hook_event_name")

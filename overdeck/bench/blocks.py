@@ -17,15 +17,11 @@ from typing import NamedTuple, Self
 from overdeck.bench.arm import Arm
 from overdeck.bench.comparable import check_pair, check_run
 from overdeck.bench.noise import Noise, read_noise
-from overdeck.bench.prepared import Prepared
+from overdeck.bench.prepared import PADDING_LIMIT, Prepared, drawn_environ, shorter_by
 from overdeck.spawn.launch import Run, Spawner
 
 WARM_UP = 3
 """Blocks thrown away before the first that counts."""
-_PADDING_LIMIT = 4096
-"""The environment's size moves the stack; up to a page of padding, drawn for a block."""
-_MOST_PADDING = 1 << 16
-"""What a longer command line of another arm may add to it: a single variable may not exceed 128 KiB."""
 
 
 class Observed(NamedTuple):
@@ -98,8 +94,7 @@ class Pairing:
             self._prepared = [
                 Prepared(arm, folder / str(i), self.conditions.environ) for i, arm in enumerate(self.arms)
             ]
-            largest = max(prepared.stack_bytes for prepared in self._prepared)
-            self._shorter = [min(largest - prepared.stack_bytes, _MOST_PADDING) for prepared in self._prepared]
+            self._shorter = shorter_by(self._prepared)
             self._spawner = stack.enter_context(Spawner())
             self._stack = stack.pop_all()
         return self
@@ -118,7 +113,7 @@ class Pairing:
         number = -self.conditions.warm_up
         while True:
             order = tuple(self._random.sample(range(len(self.arms)), len(self.arms)))
-            padding = self._random.randrange(_PADDING_LIMIT)
+            padding = self._random.randrange(PADDING_LIMIT)
             hash_seed = self._random.randrange(1, 2**32)
             runs: dict[int, Run] = {}
             for slot, which in enumerate(order):
@@ -131,10 +126,7 @@ class Pairing:
 
     def _observed(self, number: int, slot: int, which: int, hash_seed: int, padding: int) -> Run:
         arm, prepared, timeout_s = self.arms[which], self._prepared[which], self.conditions.timeout_s
-        drawn = {
-            "PYTHONHASHSEED": str(hash_seed),
-            "HOOKBENCH_PADDING": "x" * (padding + self._shorter[which]),
-        }
+        drawn = drawn_environ(hash_seed, padding + self._shorter[which])
         for words in self.conditions.prepare:
             prepared.step("prepare", words, timeout_s=timeout_s, drawn=drawn)
         tell = self.conditions.on_run

@@ -20,6 +20,11 @@ def exit_codes(run: Run) -> tuple[int | None, ...]:
     return tuple(sorted(codes, key=lambda code: -1000 if code is None else code))
 
 
+def shown_codes(run: Run) -> str:
+    """``exit_codes`` in words."""
+    return ", ".join(str(code) for code in exit_codes(run))
+
+
 def check_run(arm: Arm, run: Run, timeout_s: float) -> None:
     """Raise InvalidMeasurement unless every command of this run started and ended by itself, in time."""
     if run.failed:
@@ -53,7 +58,7 @@ def check_pair(a: Arm, run_a: Run, b: Arm, run_b: Run) -> None:
     hint = "pass --allow-diff if the arms are meant to differ"
     if exit_codes(run_a) != exit_codes(run_b):
         raise InvalidMeasurement(
-            f"the arms end differently: {a.name} exits {_codes(run_a)}, {b.name} exits {_codes(run_b)}",
+            f"the arms end differently: {a.name} exits {shown_codes(run_a)}, {b.name} exits {shown_codes(run_b)}",
             code="exit-differs",
             hint=hint,
         )
@@ -63,10 +68,6 @@ def check_pair(a: Arm, run_a: Run, b: Arm, run_b: Run) -> None:
             code="stdout-differs",
             hint=hint,
         )
-
-
-def _codes(run: Run) -> str:
-    return ", ".join(str(code) for code in exit_codes(run))
 
 
 def _printed(run: Run) -> str:

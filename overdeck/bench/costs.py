@@ -13,9 +13,14 @@ def cost(run: Run, metric: Metric) -> float:
     return run.cpu_us / 1e3 if metric == "cpu" else run.wall_ns / 1e6
 
 
+def log_ratio(first: Run, run: Run, metric: Metric) -> float:
+    """log(run / first); neither took nothing, or the measurement would be invalid."""
+    return log(cost(run, metric) / cost(first, metric))
+
+
 def log_ratios(blocks: Sequence[Block], metric: Metric, arm: int = 1) -> list[float]:
     """log(arm / first arm) of each block; ``arm`` 1 is the second of the arms."""
-    return [log(cost(block.runs[arm], metric) / cost(block.runs[0], metric)) for block in blocks]
+    return [log_ratio(block.runs[0], block.runs[arm], metric) for block in blocks]
 
 
 def by_order(differences: Sequence[float], blocks: Sequence[Block], arm: int) -> tuple[list[float], list[float]]:

@@ -17,7 +17,7 @@ from functools import lru_cache
 from statistics import median
 from typing import Literal, NamedTuple
 
-from overdeck.bench.statistics import Ratio, hodges_lehmann
+from overdeck.bench.statistics import NORMAL_MAD, Ratio, hodges_lehmann
 
 RHO = 2.5
 CLIP = 2.5
@@ -26,8 +26,6 @@ FIRST_SCALE = 0.03
 _LEARNED_FROM = 5
 """Past differences needed before their MAD is believed."""
 _LEAST_SCALE = 1e-4
-_NORMAL_MAD = 1.4826
-"""The MAD of a normal sample times this is its standard deviation."""
 _FAR = math.log(1e3)
 """Ratios over 1000 or under 1/1000 are not looked for when an interval is inverted."""
 _HALVINGS = 40
@@ -60,7 +58,7 @@ def scale(past: Sequence[float]) -> float:
     if len(past) < _LEARNED_FROM:
         return FIRST_SCALE
     centre = median(past)
-    return max(_NORMAL_MAD * median(abs(d - centre) for d in past), _LEAST_SCALE)
+    return max(NORMAL_MAD * median(abs(d - centre) for d in past), _LEAST_SCALE)
 
 
 class EProcess:

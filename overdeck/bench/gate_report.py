@@ -17,8 +17,9 @@ from overdeck.bench.gate import GateOutcome, ScenarioRow
 from overdeck.bench.gate_verdict import Verdict
 from overdeck.bench.gate_words import counted
 from overdeck.bench.outcome import METRICS
-from overdeck.bench.report import times
-from overdeck.bench.starts import Count, Starts
+from overdeck.bench.report import interval, times
+from overdeck.bench.starts import Starts
+from overdeck.bench.starts_report import counts_data
 from overdeck.errors import OverdeckError, usage
 from overdeck.files import write_atomically
 
@@ -68,11 +69,7 @@ def _scenario_data(row: ScenarioRow) -> dict[str, Any]:
 
 
 def _counts(starts: Starts | str) -> dict[str, dict[str, int] | None] | None:
-    if isinstance(starts, str):
-        return None
-    known = ("process_starts", "program_starts", "threads")
-    counts: list[Count | None] = [getattr(starts, name) for name in known]
-    return {name: count and count._asdict() for name, count in zip(known, counts, strict=True)}
+    return counts_data(starts) if isinstance(starts, Starts) else None
 
 
 def rows(outcome: GateOutcome) -> list[list[str]]:
@@ -83,10 +80,9 @@ def rows(outcome: GateOutcome) -> list[list[str]]:
             table.append([scenario.name, "", scenario.verdict, "", "", "", ""])
             continue
         for metric, row in scenario.metrics.items():
-            value, low, high, _ = row.ratio
-            interval = f"{times(low)}-{times(high)}"
-            share = f"+{row.tolerance:.0%}"
-            table.append([scenario.name, metric, row.verdict, times(value), interval, share, str(row.pairs)])
+            ratio, share = row.ratio, f"+{row.tolerance:.0%}"
+            shown = [times(ratio.value), interval(ratio), share, str(row.pairs)]
+            table.append([scenario.name, metric, row.verdict, *shown])
         starts = scenario.starts
         change = f"{_programs(starts.head)}/{_programs(starts.base)}"
         table.append([scenario.name, "starts", starts.verdict, change, "", f"+{starts.allowed}", ""])

@@ -14,14 +14,8 @@ _CHEAPER = 0.001
 
 
 def counted(count: Count | None) -> str:
-    """A count, or its range where runs differ.
-
-    >>> counted(Count(3, 3)), counted(Count(3, 5)), counted(None)
-    ('3', '3-5', '?')
-    """
-    if count is None:
-        return "?"
-    return str(count.low) if count.deterministic else f"{count.low}-{count.high}"
+    """A count; "?" where the backend cannot know it."""
+    return "?" if count is None else str(count)
 
 
 def reason(metrics: Mapping[Metric, MetricRow], starts: StartsRow, control: ControlRow) -> str:

@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from statistics import median
 
+from overdeck.bench.statistics import NORMAL_MAD
+
 _FEWEST = 24
 _LEAST_SHARE = 0.15
 """Of all runs, in the smaller mode: fewer are outliers, which the estimator does not mind."""
@@ -12,7 +14,6 @@ _LEAST_APART = 2.8
 _LEAST_RATIO = 1.05
 _MOST_BETWEEN = 0.03
 """Of all runs, in the middle three tenths between the modes: there has to be a valley."""
-_NORMAL_MAD = 1.4826
 
 
 def two_modes(values: Sequence[float]) -> tuple[float, float] | None:
@@ -30,7 +31,7 @@ def two_modes(values: Sequence[float]) -> tuple[float, float] | None:
     logs = sorted(math.log(value) for value in values)
     cut = _best_cut(logs, math.ceil(_LEAST_SHARE * n))
     low, high = median(logs[:cut]), median(logs[cut:])
-    spread = _NORMAL_MAD * sum(
+    spread = NORMAL_MAD * sum(
         median(abs(value - centre) for value in group) for group, centre in ((logs[:cut], low), (logs[cut:], high))
     )
     apart = high - low

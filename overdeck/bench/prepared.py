@@ -10,6 +10,10 @@ from overdeck.errors import InvalidMeasurement
 from overdeck.process import Completed, run
 from overdeck.spawn.launch import Run, Spawner
 
+PADDING_LIMIT = 4096
+"""The environment's size moves the stack; up to a page of padding, drawn for all that is compared at once."""
+_MOST_SHORTER = 1 << 16
+"""What a longer command line of another arm may add to it: a single variable may not exceed 128 KiB."""
 _LAST_WORDS = 400
 
 
@@ -63,6 +67,17 @@ class Prepared:
         """What the longest of the commands finds at the top of its stack: arguments and environment."""
         environ = sum(_bytes(key) + _bytes(value) for key, value in self._environ.items())
         return environ + max(sum(map(_bytes, command.argv)) for command in self._commands)
+
+
+def drawn_environ(hash_seed: int, padding: int) -> dict[str, str]:
+    """What is drawn for a run, as its environment: the order of Python's sets, and where the stack begins."""
+    return {"PYTHONHASHSEED": str(hash_seed), "HOOKBENCH_PADDING": "x" * padding}
+
+
+def shorter_by(several: Sequence[Prepared]) -> list[int]:
+    """The padding that each needs beyond the largest of them, so that all stacks begin at the same place."""
+    largest = max((prepared.stack_bytes for prepared in several), default=0)
+    return [min(largest - prepared.stack_bytes, _MOST_SHORTER) for prepared in several]
 
 
 def _bytes(word: str) -> int:

@@ -9,7 +9,8 @@ from typing import Any
 from overdeck.bench.bootstrap import Estimate
 from overdeck.bench.judge import shown_ending
 from overdeck.bench.outcome import METRICS, Bucket, Comparison, Contrast, Metric, Side
-from overdeck.bench.starts import DISTURBED, Count, Starts
+from overdeck.bench.starts import DISTURBED, Starts
+from overdeck.bench.starts_report import starts_data
 from overdeck.bench.statistics import Ratio
 
 ARM_COLUMNS = ("arm", "CPU", "wall", "starts", "RSS", "exit", "command")
@@ -134,8 +135,8 @@ def arm_rows(comparison: Comparison) -> list[list[str]]:
             f"{side.cpu_ms:.2f} ms",
             f"{side.wall_ms:.2f} ms",
             starts_cell(side.starts),
-            _size(side.rss_kb, comparison.floor_kb),
-            _exits(side.buckets),
+            size_cell(side.rss_kb, comparison.floor_kb),
+            exits_cell(side.buckets),
             _one_line(side.shown) + (f" ({side.commands} commands)" if side.commands > 1 else ""),
         ]
         for side in comparison.sides
@@ -201,19 +202,7 @@ def _side_data(side: Side, floor_kb: int) -> dict[str, Any]:
         "rss_above_floor_kb": max(0, side.rss_kb - floor_kb),
         "exits": list(side.exits),
         "endings": [bucket._asdict() for bucket in side.buckets],
-        "starts": side.starts and _starts_data(side.starts),
-    }
-
-
-def _starts_data(starts: Starts) -> dict[str, Any]:
-    return {
-        "backend": starts.backend,
-        "exact": starts.exact,
-        "undisturbed": starts.undisturbed,
-        "runs": starts.runs,
-        "process_starts": starts.process_starts._asdict(),
-        "program_starts": starts.program_starts and starts.program_starts._asdict(),
-        "threads": starts.threads and starts.threads._asdict(),
+        "starts": side.starts and starts_data(side.starts),
     }
 
 
@@ -222,7 +211,7 @@ def starts_cell(starts: Starts | None) -> str:
     if starts is None:
         return "-"
     known = starts.program_starts if starts.exact else None
-    shown = _range(known) if known else f"≤ {starts.process_starts.low}"
+    shown = str(known) if known else f"≤ {starts.process_starts.low}"
     return shown if starts.undisturbed else f"{shown} {DISTURBED}"
 
 
@@ -231,16 +220,13 @@ def _one_line(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in " ".join(text.split()))
 
 
-def _range(count: Count) -> str:
-    return str(count.low) if count.deterministic else f"{count.low}-{count.high}"
-
-
-def _size(rss_kb: int, floor_kb: int) -> str:
+def size_cell(rss_kb: int, floor_kb: int) -> str:
     """What was seen above the spawner's own size; below it the kernel says nothing of the arm."""
     return f"{rss_kb / 1024:.0f} MB" if rss_kb > floor_kb else f"≤ {floor_kb / 1024:.0f} MB"
 
 
-def _exits(buckets: tuple[Bucket, ...]) -> str:
+def exits_cell(buckets: tuple[Bucket, ...]) -> str:
+    """How the arm ended; with how often, where it was not always the same."""
     if len(buckets) == 1:
         return shown_ending(buckets[0].exits)
     return ", ".join(f"{shown_ending(bucket.exits)} ×{bucket.runs}" for bucket in buckets)

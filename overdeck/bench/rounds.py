@@ -14,13 +14,11 @@ from typing import NamedTuple
 from overdeck.bench.arm import Arm
 from overdeck.bench.comparable import check_run
 from overdeck.bench.limits import check_timeout
-from overdeck.bench.prepared import Prepared
+from overdeck.bench.prepared import PADDING_LIMIT, Prepared, drawn_environ, shorter_by
 from overdeck.spawn.launch import Run, Spawner
 
 WARM_UP = 1
 """Rounds thrown away: a round is many starts, so caches are warm after one."""
-_PADDING_LIMIT = 4096
-"""The environment's size moves the stack; up to a page of padding, the same for all cells of a round."""
 
 
 class Cell(NamedTuple):
@@ -55,13 +53,12 @@ def run_rounds(
             payload = folder / f"payload-{position}"
             payload.write_bytes(cell.payload)
             ready.append((Prepared(cell.arm, folder / str(position), environ or {}), payload))
+        shorter = shorter_by([prepared for prepared, _ in ready])
         for number in range(-WARM_UP, rounds):
-            drawn = {
-                "PYTHONHASHSEED": str(chance.randrange(1, 2**32)),
-                "HOOKBENCH_PADDING": "x" * chance.randrange(_PADDING_LIMIT),
-            }
+            hash_seed, padding = chance.randrange(1, 2**32), chance.randrange(PADDING_LIMIT)
             for position in chance.sample(range(len(cells)), len(cells)):
                 prepared, payload = ready[position]
+                drawn = drawn_environ(hash_seed, padding + shorter[position])
                 run = prepared.run(spawner, payload=payload, timeout_s=timeout_s, drawn=drawn)
                 check_run(prepared.arm, run, timeout_s)
                 if number >= 0:

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from overdeck.bench.arm import Arm
-from overdeck.bench.comparable import check_run, exit_codes
+from overdeck.bench.comparable import check_run, exit_codes, shown_codes
 from overdeck.bench.counting import BACKENDS, Backend, BackendName, Counted, Counting, Unusable
 from overdeck.bench.endings import hand_of_the_client
 from overdeck.bench.limits import check_timeout
@@ -36,6 +36,14 @@ class Count(NamedTuple):
     @property
     def deterministic(self) -> bool:
         return self.low == self.high
+
+    def __str__(self) -> str:
+        """The number, or its range where runs differ.
+
+        >>> str(Count(3, 3)), str(Count(3, 5))
+        ('3', '3-5')
+        """
+        return str(self.low) if self.deterministic else f"{self.low}-{self.high}"
 
 
 @dataclass(frozen=True)
@@ -260,8 +268,8 @@ def _doubts(arm: Arm, unwatched: Run, counted: Sequence[Counted]) -> list[str]:
     other = next((run for run in runs if exit_codes(run) != exit_codes(unwatched)), None)
     if other:
         doubts.append(
-            f"arm {arm.name} exits {_codes(unwatched)} unwatched and {_codes(other)} while it was counted: the counts "
-            "are of the latter (a setuid program, or one that traces others itself, fails under ptrace)"
+            f"arm {arm.name} exits {shown_codes(unwatched)} unwatched and {shown_codes(other)} while it was counted: "
+            "the counts are of the latter (a setuid program, or one that traces others itself, fails under ptrace)"
         )
     left = sum(run.killed for run in runs)
     if left:
@@ -273,7 +281,3 @@ def _doubts(arm: Arm, unwatched: Run, counted: Sequence[Counted]) -> list[str]:
         doubts.append(f"arm {arm.name} has {arm.skipped} matching handlers that are no command: not counted")
     doubts += hand_of_the_client(arm, runs)
     return doubts
-
-
-def _codes(run: Run) -> str:
-    return ", ".join(str(code) for code in exit_codes(run))

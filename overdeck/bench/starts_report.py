@@ -59,27 +59,39 @@ def rows(starts: Starts) -> list[list[str]]:
 def as_data(starts: Starts) -> dict[str, Any]:
     """The ``data`` of ``hookbench starts --json`` (INTERFACES: process_starts, program_starts, threads, tree)."""
     return {
-        "backend": starts.backend,
-        "exact": starts.exact,
-        "undisturbed": starts.undisturbed,
-        "runs": starts.runs,
-        "process_starts": starts.process_starts._asdict(),
-        "program_starts": starts.program_starts and starts.program_starts._asdict(),
-        "threads": starts.threads and starts.threads._asdict(),
+        **starts_data(starts),
         "tree": tree_data(starts.tree) if starts.tree else None,
         "hints": list(starts.hints),
         "sentence": sentence(starts),
     }
 
 
+def starts_data(starts: Starts) -> dict[str, Any]:
+    """Starts as every verb's data has them: how they were counted, and ``counts_data``."""
+    return {
+        "backend": starts.backend,
+        "exact": starts.exact,
+        "undisturbed": starts.undisturbed,
+        "runs": starts.runs,
+        **counts_data(starts),
+    }
+
+
+def counts_data(starts: Starts) -> dict[str, dict[str, int] | None]:
+    """The three counts alone; None where the backend cannot know one."""
+    return {
+        "process_starts": starts.process_starts._asdict(),
+        "program_starts": starts.program_starts and starts.program_starts._asdict(),
+        "threads": starts.threads and starts.threads._asdict(),
+    }
+
+
 def _shown(count: Count | None) -> str:
-    if count is None:
-        return "unknown"
-    return str(count.low) if count.deterministic else f"{count.low}-{count.high}"
+    return "unknown" if count is None else str(count)
 
 
 def _range(count: Count, noun: str) -> str:
-    return _many(count.high, noun) if count.deterministic else f"{count.low}-{count.high} {_plural(noun)}"
+    return _many(count.high, noun) if count.deterministic else f"{count} {_plural(noun)}"
 
 
 def _many(number: int, noun: str) -> str:

@@ -15,6 +15,9 @@ from typing import NamedTuple
 EXACT_UP_TO = 50
 """Above this many differences the normal approximation (with continuity correction) is used."""
 
+NORMAL_MAD = 1.4826
+"""The median absolute deviation of a normal sample times this is its standard deviation."""
+
 
 class Ratio(NamedTuple):
     """How many times A's cost B takes, with its confidence interval and the two-sided p of "no difference"."""

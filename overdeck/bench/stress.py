@@ -15,13 +15,15 @@ while not select.select([0], [], [], 0)[0]:
 
 
 @contextmanager
-def stress(burners: int) -> Iterator[None]:
-    """``burners`` processes that each keep a CPU busy until the block, or this process, ends."""
+def stress(burners: int) -> Iterator[tuple[subprocess.Popen[bytes], ...]]:
+    """``burners`` processes that each keep a CPU busy until the block, or this process, ends. Yields them."""
+    burning = []
     with ExitStack() as stack:
         for _ in range(burners):
             burner = subprocess.Popen([sys.executable, "-I", "-S", "-c", _BURN], stdin=subprocess.PIPE, env={})
             stack.callback(_end, burner)
-        yield
+            burning.append(burner)
+        yield tuple(burning)
 
 
 def _end(burner: subprocess.Popen[bytes]) -> None:

@@ -19,6 +19,12 @@ def runs(raw: Path) -> list[dict]:
     return [row for row in map(json.loads, raw.read_text().splitlines()) if row["kind"] == "run"]
 
 
+def remade(raw: Path, **kinds: dict[str, object]) -> None:
+    """Give every row of a kind other values: a record of what a test is about, whatever this machine did."""
+    rows = map(json.loads, raw.read_text().splitlines())
+    raw.write_text("".join(json.dumps(row | kinds.get(row["kind"], {})) + "\n" for row in rows))
+
+
 # Several arms
 
 
@@ -176,7 +182,9 @@ def test_a_copy_has_a_path_of_the_same_length_where_there_is_room(hookbench, pay
     raw = tmp_path / "raw.jsonl"
     arm = f"sh {folder}/hook.sh"
     words = ("ab", arm, arm, "--payload", payload, "--pairs", 11, "--no-starts", "--self-check", "--raw", raw)
-    assert hookbench(*words).code in (0, 4)
+    hookbench(*words)  # once in a thousand times the self-check fails: that is not what this is about
+    copied = [run["exits"] for run in runs(raw) if run["arm"] == "A'"]
+    assert copied == [[0]] * 14
     original, copy = (json.loads(raw.read_text().splitlines()[0])["arms"][i]["commands"][0][1] for i in (0, 2))
     assert copy != original and len(copy) == len(original)
 
@@ -311,16 +319,30 @@ def test_burners_end_with_the_measurement_however_it_ends(payload, environ, tmp_
     until(lambda: all(ended(burner) for burner in burners))
 
 
-def test_a_stressed_comparison_says_whose_load_it_was(hookbench, payload):
-    said = hookbench("ab", "sleep 0.05", "sleep 0.05", "--payload", payload, *QUICK, "--stress", 4, "--json")
-    assert said.code == 0
-    psi = [doubt["says"] for doubt in said.data["doubts"] if doubt["cause"] == "psi"]
-    assert all("4 burners are ours" in says for says in psi)
+def test_a_stressed_comparison_says_whose_load_it_was(hookbench, payload, tmp_path):
+    """Whether four burners stall anything depends on the machine: the record is made to say so."""
+    raw = tmp_path / "raw.jsonl"
+    measured = hookbench("ab", "true", "true", "--payload", payload, *QUICK, "--stress", 4, "--raw", raw)
+    assert measured.code == 0, measured.err
+    first = json.loads(raw.read_text().splitlines()[0])["before"]
+    stalled = {"at_ns": first["at_ns"] + 1_000_000_000, "stalled_us": 900_000, "stalled_percent": 90.0}
+    calm = {"stalled_us": 0, "stalled_percent": 0.0}
+    remade(raw, run={"before": first | calm, "after": first | stalled})
+    said = hookbench("report", raw, "--json")
+    (psi,) = (doubt["says"] for doubt in said.data["doubts"] if doubt["cause"] == "psi")
+    assert "in 90% of the measurement" in psi and "4 burners are ours" in psi
 
 
-@pytest.mark.parametrize("words", [("--stress", "-1"), ("--warmup", "-1"), ("--self-check", "--pairs", "10")])
-def test_numbers_that_cannot_be_are_usage_errors(hookbench, payload, words):
-    hookbench("ab", "true", "true", "--payload", payload, "--json", *words).check_refused(2, "usage", "")
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--stress", "-1"), "-1 burners: 0 to 1000"),
+        (("--warmup", "-1"), "-1 warm-up blocks: 0 to 1000"),
+        (("--self-check", "--pairs", "10"), "10 pairs: a verdict needs 11"),
+    ],
+)
+def test_numbers_that_cannot_be_are_usage_errors(hookbench, payload, words, why):
+    hookbench("ab", "true", "true", "--payload", payload, "--json", *words).check_refused(2, "usage", why)
 
 
 def test_warm_up_blocks_are_as_many_as_asked_for(hookbench, payload, tmp_path):
@@ -344,9 +366,12 @@ def test_against_an_arm_that_does_nothing_the_difference_is_named_as_what_it_is(
     assert said.out.splitlines()[-1] == ("hint: A does nothing: the differences are what the others cost above it")
 
 
-def test_two_hooks_that_start_alike_and_cannot_be_told_apart_get_the_arm_that_would(hookbench, payload):
-    said = hookbench("ab", "sh -c ': one'", "sh -c ': two'", "--payload", payload, "--pairs", 8, "--no-starts")
-    if "no difference found" in said.out:
-        assert said.out.splitlines()[-1].endswith("nothing first: hookbench ab 'sh -c :' … --allow-diff")
+def test_two_hooks_that_start_alike_and_cannot_be_told_apart_get_the_arm_that_would(hookbench, payload, tmp_path):
+    raw = tmp_path / "raw.jsonl"
+    hookbench("ab", "sh -c ': one'", "sh -c ': two'", "--payload", payload, *QUICK, "--raw", raw)
+    remade(raw, run={"user_us": 1000, "system_us": 0})
+    said = hookbench("report", raw)
+    assert said.out.splitlines()[0].endswith("no difference found")
+    assert said.out.splitlines()[-1].endswith("nothing first: hookbench ab 'sh -c :' … --allow-diff")
     other = hookbench("ab", "cat", "cat", "--payload", payload, *QUICK)
     assert "hint:" not in other.out

@@ -117,8 +117,7 @@ def test_a_call_that_no_module_is_asked_about_is_invalid(installed, tmp_path, ev
     assert error.value.code == code
 
 
-@pytest.mark.parametrize("word", ["dispatcher", "overdeck"])
-def test_ab_compares_a_settings_event_with_the_installed_dispatcher(installed, hookbench, payload, tmp_path, word):
+def test_ab_compares_a_settings_event_with_the_installed_dispatcher(installed, hookbench, payload, tmp_path):
     hook = {
         "type": "command",
         "command": f"{Path('/bin/sh')} -c 'for i in 1 2 3 4 5 6; do /bin/cat /dev/null; done'",
@@ -126,7 +125,7 @@ def test_ab_compares_a_settings_event_with_the_installed_dispatcher(installed, h
     (tmp_path / "old.json").write_text(
         json.dumps({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}})
     )
-    said = hookbench("ab", "old.json", word, "--payload", payload, "--pairs", 8, "--json")
+    said = hookbench("ab", "old.json", "dispatcher", "--payload", payload, "--pairs", 8, "--json")
     assert said.code == 0, said.err
     assert [arm["shown"] for arm in said.data["arms"]] == [
         "old.json PreToolUse Bash",

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from runs import made_run
 
 from overdeck.bench.arm import command_arm
 from overdeck.bench.blocks import Conditions, Observed
@@ -20,15 +21,6 @@ from overdeck.spawn.launch import Run
 
 QUIET = Noise(Load(0.1, 0.1, 2), Pressure(0, 0.0), Ticks(0, 0), 0)
 PAIRS = 40
-
-
-def run(cpu_ms: float, **other: object) -> Run:
-    cost = round(cpu_ms * 1000)
-    fields = dict.fromkeys(Run._fields, 0) | {
-        "wall_ns": cost * 1000, "user_us": cost, "exits": (0,), "stdout_hash": "", "stdout_head": "",
-        "stderr_head": "", "timed_out": False, "failed": "", "expired": (), "cut": (),
-    }  # fmt: skip
-    return Run(**{**fields, **other})
 
 
 def recorded(
@@ -59,7 +51,7 @@ def recorded(
 
 def steady(ms: float = 10.0, pairs: int = PAIRS, seed: int = 1) -> list[Run]:
     rng = random.Random(seed)
-    return [run(ms * rng.lognormvariate(0, 0.02)) for _ in range(pairs)]
+    return [made_run(cpu_ms=ms * rng.lognormvariate(0, 0.02)) for _ in range(pairs)]
 
 
 def doubts(recording: Recording) -> list[Doubt]:
@@ -116,8 +108,8 @@ def test_steal_is_told_with_its_share():
 def test_a_slow_second_slot_is_told_as_an_order_effect_and_the_ratio_stays_right():
     rng = random.Random(3)
     coin = [rng.random() < 0.5 for _ in range(PAIRS)]
-    a = [run(10 * rng.lognormvariate(0, 0.02) * (1 if b_second else 1.06)) for b_second in coin]
-    b = [run(10 * rng.lognormvariate(0, 0.02) * (1.06 if b_second else 1)) for b_second in coin]
+    a = [made_run(cpu_ms=10 * rng.lognormvariate(0, 0.02) * (1 if b_second else 1.06)) for b_second in coin]
+    b = [made_run(cpu_ms=10 * rng.lognormvariate(0, 0.02) * (1.06 if b_second else 1)) for b_second in coin]
     recording = recorded(a, b, order=lambda block: (0, 1) if coin[block] else (1, 0))
     doubt = only(recording)
     assert doubt.cause == "order" and "by +" in doubt.says and "--prepare" in doubt.says
@@ -127,7 +119,7 @@ def test_a_slow_second_slot_is_told_as_an_order_effect_and_the_ratio_stays_right
 
 def test_two_modes_are_told_in_milliseconds():
     rng = random.Random(4)
-    b = [run((10 if rng.random() < 0.6 else 15) * rng.lognormvariate(0, 0.02)) for _ in range(PAIRS)]
+    b = [made_run(cpu_ms=(10 if rng.random() < 0.6 else 15) * rng.lognormvariate(0, 0.02)) for _ in range(PAIRS)]
     doubt = next(doubt for doubt in doubts(recorded(steady(), b)) if doubt.cause == "two-modes")
     assert "arm B has two modes: " in doubt.says
     low, high = (
@@ -139,7 +131,10 @@ def test_two_modes_are_told_in_milliseconds():
 @pytest.mark.parametrize(("trend", "says"), [(-1, "was still warming up"), (1, "gets dearer as it runs")])
 def test_a_trend_is_told_with_its_direction(trend, says):
     rng = random.Random(5)
-    b = [run(10 * rng.lognormvariate(0, 0.02) * (1 + trend * 0.4 * (i / PAIRS - 0.5))) for i in range(PAIRS)]
+    b = [
+        made_run(cpu_ms=10 * rng.lognormvariate(0, 0.02) * (1 + trend * 0.4 * (i / PAIRS - 0.5)))
+        for i in range(PAIRS)
+    ]
     doubt = next(doubt for doubt in doubts(recorded(steady(), b)) if doubt.cause == "trend")
     assert f"arm B {says}" in doubt.says
 

@@ -1,6 +1,7 @@
 """What others read a comparison from: the shape of each file, and that no name of an arm can break it."""
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from statistics import mean, median, stdev
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from runs import made_run
 
 from overdeck.bench.export import ArmRuns, Measured, destinations, write_exports
 from overdeck.bench.export.hyperfine import HyperfineJson
@@ -35,31 +37,30 @@ HYPERFINE = {
 
 
 def run(wall_ms: float, cpu_ms: float, *exits: int | None) -> Run:
-    return Run(
-        wall_ns=round(wall_ms * 1e6), user_us=round(cpu_ms * 750), system_us=round(cpu_ms * 250), rss_kb=20_480,
-        voluntary=1, involuntary=1, minor_faults=1, major_faults=0, exits=exits or (0,), stdout_hash="",
-        stdout_bytes=0, stdout_head="", stderr_head="", orphans=0, killed=0, floor_kb=12_288, timed_out=False,
-        failed="",
-    )  # fmt: skip
+    user_us, system_us = round(cpu_ms * 750), round(cpu_ms * 250)
+    return made_run(wall_ms=wall_ms, user_us=user_us, system_us=system_us, rss_kb=20_480, exits=exits or (0,))
 
 
 def arm(name: str, shown: str, *walls: float, exits: tuple[int | None, ...] = (0,)) -> ArmRuns:
-    return ArmRuns(name, shown, tuple(run(wall, wall / 2, *exits) for wall in walls))
+    runs = tuple(run(wall, wall / 2, *exits) for wall in walls)
+    return ArmRuns(name, shown, runs, starts="3-4", rss="20 MB", exits="0 ×2, 3 ×1")
 
 
-def measured(*arms: ArmRuns, warnings: tuple[str, ...] = ()) -> Measured:
-    ratio = Ratio(2.0, 1.9, 2.1, 0.001)
+TWICE = Ratio(2.0, 1.9, 2.1, 0.001)
+
+
+def measured(*arms: ArmRuns, warnings: tuple[str, ...] = (), ratio: Ratio = TWICE) -> Measured:
     return Measured(
         arms=arms,
         ratios={one.name: {"cpu": ratio, "wall": ratio} for one in arms[1:]},
         metric="cpu",
         sentences=tuple(f"{one.name} takes 2.000x A's CPU: slower" for one in arms[1:]),
         seed=7,
-        floor_kb=12_288,
         warnings=warnings,
     )
 
 
+OPEN = Ratio(2.0, 0.0, math.inf, 0.4)
 TWO = measured(arm("A", "python3 old.py", 10, 12, 11), arm("B", "python3 new.py", 20, 25, 21))
 
 
@@ -105,8 +106,13 @@ def test_the_markdown_is_one_table_with_a_row_an_arm():
     head, first, second = rows(Markdown().render(TWO))
     assert tuple(head) == COLUMNS
     assert first[:4] == ["A", "`python3 old.py`", "5.50 ms", "1"]
-    assert second[:4] == ["B", "`python3 new.py`", "10.50 ms", "2.000 (1.900–2.100)"]
-    assert second[6:] == ["-", "20 MB", "0"]
+    assert second[:4] == ["B", "`python3 new.py`", "10.50 ms", "2.000 (1.900-2.100)"]
+    assert second[6:] == ["3-4", "20 MB", "0 ×2, 3 ×1"]
+
+
+def test_an_interval_that_a_few_blocks_cannot_bound_is_open_as_on_the_terminal():
+    said = rows(Markdown().render(measured(*TWO.arms, ratio=OPEN)))
+    assert said[2][3] == "2.000 (0.0-…)"
 
 
 @given(st.text(alphabet="ab|`\\\n*_<>[]#$ é", min_size=1, max_size=30))
@@ -175,6 +181,10 @@ class TestPlot:
     @pytest.mark.parametrize("shown", ["echo $HOME $X", "a_b^c \\frac <&>\"'", "x" * 300, "é\n表"])
     def test_no_command_line_breaks_a_picture(self, drawn, shown):
         ET.fromstring(drawn(measured(arm("A", shown, 1, 2), arm("B", shown, 0.01, 500))))
+
+    @pytest.mark.filterwarnings("error")
+    def test_an_interval_without_bounds_is_not_drawn(self, drawn):
+        assert b"95 % CI" not in drawn(measured(*TWO.arms, ratio=OPEN))
 
     def test_three_arms_are_two_strips(self, drawn):
         svg = drawn(measured(*TWO.arms, arm("C", "true", 1, 1, 1)))

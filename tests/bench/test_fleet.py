@@ -127,10 +127,19 @@ def test_a_hook_that_fails_is_said_because_it_may_not_do_its_work(hookbench, set
     assert "a hook exits 1 on Stop" in said.err and "no config" in said.err
 
 
-def test_a_seed_gives_the_same_order_again(hookbench, settings):
-    file = settings(Stop=[_hook("pass")])
-    said = hookbench("fleet", "--settings", file, "--rate", "Stop=1", *QUICK, "--seed", 5, "--json")
-    assert said.data["seed"] == 5
+def test_a_seed_gives_the_same_order_again_and_another_gives_another(hookbench, settings, tmp_path):
+    log = tmp_path / "order"
+    events = ("Stop", "SubagentStop", "PreCompact")
+    file = settings(**{event: [_hook(f"open({str(log)!r}, 'a').write('{event} ')")] for event in events})
+    rates = [word for event in events for word in ("--rate", f"{event}=1")]
+
+    def order(seed: int) -> str:
+        log.write_text("")
+        said = hookbench("fleet", "--settings", file, *rates, *QUICK, "--seed", seed, "--json")
+        assert (said.code, said.data["seed"]) == (0, seed), said.err
+        return log.read_text()
+
+    assert order(5) == order(5) != order(6)
 
 
 def test_the_installed_dispatcher_is_set_against_a_settings_file(home, hookbench, settings):
@@ -318,7 +327,7 @@ def test_a_home_that_cannot_be_written_is_no_obstacle_where_rates_are_given(home
 def test_nothing_of_a_users_environment_reaches_a_hook(hookbench, settings):
     file = settings(Stop=[_hook("import os, sys; sys.exit(3 if 'SECRET_TOKEN' in os.environ else 0)")])
     said: Ran = hookbench("fleet", "--settings", file, "--rate", "Stop=1", *QUICK)
-    assert "exits 3" not in said.err
+    assert said.code == 0 and "exits 3" not in said.err
 
 
 def test_a_front_of_ours_among_the_hooks_would_not_count_these_calls(hookbench, settings):

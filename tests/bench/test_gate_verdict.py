@@ -6,18 +6,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
+from runs import made_run
 
 from overdeck.bench.blocks import Block
 from overdeck.bench.gate_config import Tolerance
 from overdeck.bench.gate_verdict import judge_control, judge_starts, judge_times, worst
 from overdeck.bench.starts import Count, Starts
 from overdeck.errors import InvalidMeasurement
-from overdeck.spawn.launch import Run
-
-
-def a_run(wall_ns: float, cpu_us: float) -> Run:
-    values = dict.fromkeys(Run._fields, 0) | {"wall_ns": round(wall_ns), "user_us": round(cpu_us), "exits": (0,)}
-    return Run(**values)
 
 
 def simulated(cpu: float = 1.0, wall: float = 1.0, *, only_batches: tuple[int, ...] | None = None):
@@ -45,7 +40,7 @@ def endless(draw: random.Random, cpu: float, wall: float):
             burst = draw.random() < (0.8 if burst else 0.1)
             slow = (1.8 if burst else 1.0) * math.exp(draw.gauss(0, 0.06))
             busy = (1.03 if burst else 1.0) * math.exp(draw.gauss(0, 0.01))
-            runs.append(a_run(20e6 * slow * wall_ratio, 20e3 * busy * cpu_ratio))
+            runs.append(made_run(wall_ms=20 * slow * wall_ratio, cpu_ms=20 * busy * cpu_ratio))
         yield Block(number, (0, 1), tuple(runs))
         number += 1
 
@@ -132,7 +127,8 @@ def test_a_control_that_rejects_each_metric_once_is_unclear():
 def stuck(wall_ns: int, cpu_us: int):
     @contextmanager
     def source(seed: int):
-        yield (Block(n, (0, 1), (a_run(wall_ns, cpu_us), a_run(wall_ns, cpu_us))) for n in range(1000))
+        run = made_run(wall_ns=wall_ns, user_us=cpu_us)
+        yield (Block(number, (0, 1), (run, run)) for number in range(1000))
 
     return source
 

@@ -182,7 +182,7 @@ def test_advice_on_rungs_that_are_not_here_says_so() -> None:
 
 
 def test_people_get_the_sentence_the_table_and_the_advice(hookbench) -> None:
-    said = hookbench("ladder", "--sizes", "200", "--pairs", 6)
+    said = hookbench("ladder", "--sizes", "200", "--rounds", 6)
     assert said.code == 0, said.err
     assert said.out.splitlines()[0].startswith("make it a module of the dispatcher: a call costs ")
     assert "\nrung " in said.out and "\ntrue " in said.out and "\na hook " in said.out
@@ -198,7 +198,7 @@ def test_without_a_native_front_its_python_twin_is_measured(home: Home, tmp_path
             str(tmp_path / "venv" / "bin" / "python"),
             "-c",
             "from overdeck.cli.doors import hookbench as door; door()",
-            *("ladder", "--sizes", "200", "--pairs", "6"),
+            *("ladder", "--sizes", "200", "--rounds", "6"),
         ],
         env={**home.environment(), "PYTHONPATH": _packages(site)},
         cwd=tmp_path,
@@ -230,8 +230,8 @@ def _packages(site: Path) -> str:
         ("--sizes", "100", "'100' is no size"),
         ("--sizes", "9999999MB", "'9999999MB' is no size"),
         ("--sizes", "1e400", "'1e400' is no size"),
-        ("--pairs", "5", "5 rounds"),
-        ("--pairs", "100000", "100000 rounds"),
+        ("--rounds", "5", "5 rounds"),
+        ("--rounds", "100000", "100000 rounds"),
         ("--timeout", "nan", "--timeout nan"),
         ("--timeout", "inf", "--timeout inf"),
         ("--timeout", "-1", "--timeout -1"),

@@ -65,9 +65,16 @@ def test_a_single_quoted_command_is_split_like_an_arm_of_ab(hookbench, payload):
     assert said.data["tree"]["children"][0]["programs"] == ["env", "true"]
 
 
-@pytest.mark.parametrize("words", [(), ("--settings", "x.json", "--", "true"), ("--runs", "0", "--", "true")])
-def test_what_cannot_be_counted_is_a_usage_error(hookbench, words):
-    hookbench("starts", "--json", *words).check_refused(2, "usage", "")
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ((), "either a command or a settings file"),
+        (("--settings", "x.json", "--", "true"), "either a command or a settings file"),
+        (("--runs", "0", "--", "true"), "0 runs: one needs 1 to 100"),
+    ],
+)
+def test_what_cannot_be_counted_is_a_usage_error(hookbench, words, why):
+    hookbench("starts", "--json", *words).check_refused(2, "usage", why)
 
 
 def test_a_shell_around_one_program_is_pointed_out(hookbench, payload):

@@ -2,7 +2,7 @@
 
 from overdeck.bench.export.measured import ArmRuns, Measured
 from overdeck.bench.outcome import Metric
-from overdeck.bench.report import times
+from overdeck.bench.report import interval, times
 
 COLUMNS = (
     "arm",
@@ -58,11 +58,6 @@ def _body(measured: Measured) -> list[str]:
 
 
 def _cells(measured: Measured, arm: ArmRuns) -> list[str]:
-    size = (
-        f"{arm.rss_kb / 1024:.0f} MB"
-        if arm.rss_kb > measured.floor_kb
-        else f"at most {measured.floor_kb / 1024:.0f} MB"
-    )
     return [
         arm.name,
         _code(arm.shown),
@@ -71,7 +66,7 @@ def _cells(measured: Measured, arm: ArmRuns) -> list[str]:
         f"{arm.median_ms('wall'):.2f} ms",
         _ratio(measured, arm, "wall"),
         arm.starts,
-        size,
+        arm.rss,
         arm.exits,
     ]
 
@@ -81,7 +76,7 @@ def _ratio(measured: Measured, arm: ArmRuns, metric: Metric) -> str:
     if found is None:
         return "1"
     ratio = found[metric]
-    return f"{times(ratio.value)} ({times(ratio.low)}–{times(ratio.high)})"
+    return f"{times(ratio.value)} ({interval(ratio)})"
 
 
 def _code(text: str) -> str:

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import log
 from statistics import median
 from typing import NamedTuple, Protocol
 
-from overdeck.bench.costs import cost
+from overdeck.bench.costs import cost, log_ratio
 from overdeck.bench.outcome import Comparison, Metric
-from overdeck.bench.report import sentences, starts_cell
+from overdeck.bench.report import exits_cell, sentences, size_cell, starts_cell
 from overdeck.bench.statistics import Ratio
 from overdeck.spawn.launch import Run
 
@@ -19,23 +18,14 @@ class ArmRuns(NamedTuple):
     name: str
     shown: str
     runs: tuple[Run, ...]
-    starts: str = "-"
-    """How many programs one run starts; "-" where they were not counted."""
+    starts: str
+    rss: str
+    exits: str
+    """These three as ``ab`` prints them."""
 
     def times_ms(self, metric: Metric) -> list[float]:
         """Each run's CPU or wall time in ms."""
         return [cost(run, metric) for run in self.runs]
-
-    @property
-    def exits(self) -> str:
-        """Every exit code that a command of it ended with, ``?`` for one that was cut off."""
-        codes = {code for run in self.runs for code in run.exits}
-        return ", ".join(sorted("?" if code is None else str(code) for code in codes))
-
-    @property
-    def rss_kb(self) -> int:
-        """The largest process of any run."""
-        return max(run.rss_kb for run in self.runs)
 
     def median_ms(self, metric: Metric) -> float:
         return median(self.times_ms(metric))
@@ -52,8 +42,6 @@ class Measured:
     sentences: tuple[str, ...]
     """The outcome in words, one for each arm but the first."""
     seed: int
-    floor_kb: int
-    """The spawner's size: an arm's ``rss_kb`` that is not above it says nothing."""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -62,9 +50,9 @@ class Measured:
         return len(self.arms[0].runs)
 
     def log_ratios(self, arm: ArmRuns) -> list[float]:
-        """log(arm / first arm) of each block, for the metric of the verdict; without blocks that have a zero."""
-        pairs = zip(self.arms[0].times_ms(self.metric), arm.times_ms(self.metric), strict=True)
-        return [log(other / first) for first, other in pairs if first > 0 and other > 0]
+        """log(arm / first arm) of each block, for the metric of the verdict."""
+        pairs = zip(self.arms[0].runs, arm.runs, strict=True)
+        return [log_ratio(first, run, self.metric) for first, run in pairs]
 
 
 def measured(comparison: Comparison) -> Measured:
@@ -75,7 +63,9 @@ def measured(comparison: Comparison) -> Measured:
                 side.name,
                 side.shown,
                 tuple(block.runs[which] for block in comparison.blocks),
-                starts_cell(side.starts),
+                starts=starts_cell(side.starts),
+                rss=size_cell(side.rss_kb, comparison.floor_kb),
+                exits=exits_cell(side.buckets),
             )
             for which, side in enumerate(comparison.sides)
         ),
@@ -83,7 +73,6 @@ def measured(comparison: Comparison) -> Measured:
         metric=comparison.metric,
         sentences=sentences(comparison),
         seed=comparison.seed,
-        floor_kb=comparison.floor_kb,
         warnings=comparison.warnings,
     )
 

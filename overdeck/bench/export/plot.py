@@ -7,7 +7,7 @@ matplotlib is the extra ``plot`` and is loaded when something is drawn.
 import io
 import warnings
 from importlib.util import find_spec
-from math import exp
+from math import exp, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +69,8 @@ def _strip(axes: "Axes", measured: Measured, arm: ArmRuns, colour: str) -> None:
     """One dot a block, from the first at the top: drift and bursts show as a slope or a cluster."""
     ratios = [exp(one) for one in measured.log_ratios(arm)]
     found = measured.ratios[arm.name][measured.metric]
-    axes.axvspan(found.low, found.high, color=colour, alpha=0.2, linewidth=0, label="95 % CI")
+    if isfinite(found.high):
+        axes.axvspan(found.low, found.high, color=colour, alpha=0.2, linewidth=0, label="95 % CI")
     axes.axvline(found.value, color=colour, label=f"Hodges–Lehmann {times(found.value)}")
     axes.axvline(1.0, color="grey", linestyle=":", label="no difference")
     axes.plot(ratios, range(len(ratios)), "o", color=colour, markersize=3.5, alpha=0.7, gid=f"blocks-{arm.name}")

@@ -29,12 +29,12 @@ _TOOL = re.compile(r"[\w.:/-]{1,200}", re.ASCII)
 """What tools are called, those of MCP servers too; a table would not survive other characters."""
 
 
-Moment = tuple[str, str]
-"""An event and its subject: the tool (or the source of a SessionStart), else empty."""
+Kind = tuple[str, str]
+"""What kind of event: its name, and the tool (of a SessionStart the source), else empty."""
 
 
 class Rate(NamedTuple):
-    """How often one Moment comes."""
+    """How often one Kind of event comes."""
 
     event: str
     subject: str
@@ -51,7 +51,7 @@ class Session(NamedTuple):
     """One recorded session: how long it worked, and how often each event happened."""
 
     worked_s: float
-    counts: Mapping[Moment, int]
+    counts: Mapping[Kind, int]
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def check_sessions(sessions: int) -> None:
         raise usage(f"{sessions} sessions: a fleet has 1 to {MOST_SESSIONS}", hint="--sessions 20")
 
 
-def parse_moment(word: str, named: str) -> Moment:
+def parse_kind(word: str, named: str) -> Kind:
     """``PreToolUse:Bash`` as (event, subject); raises OverdeckError (usage) that begins with ``named``."""
     event, colon, subject = word.partition(":")
     if event not in CLAUDE_EVENTS:
@@ -170,7 +170,7 @@ def is_tool(name: str) -> bool:
 
 
 def _rate(word: str, value: float, named: str) -> Rate:
-    event, subject = parse_moment(word, named)
+    event, subject = parse_kind(word, named)
     if not math.isfinite(value) or not 0 < value <= MOST_PER_SECOND:
         raise _refused(
             f"{named}: {value:g} is no rate of one session: more than 0 and at most {MOST_PER_SECOND:g} events a second"

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from overdeck.bench.fleet.rates import EXAMPLE, Moment, Rate, Rates, Record, Session, by_rate, is_tool
+from overdeck.bench.fleet.rates import EXAMPLE, Kind, Rate, Rates, Record, Session, by_rate, is_tool
 from overdeck.dispatch.clients import TOOL_EVENTS
 from overdeck.dispatch.matchers import CLAUDE_EVENTS, SOURCES
 from overdeck.errors import OverdeckError, not_found
@@ -56,7 +56,7 @@ def recorded_rates(places: Places, *, since: timedelta, now: datetime | None = N
     worked_s = record.worked.total_seconds()
     if not worked_s:
         raise _none(f"no session in the last {span(since)} made more than one call", hint="--since 4w, or ")
-    total: Counter[Moment] = Counter()
+    total: Counter[Kind] = Counter()
     for session in record.sessions:
         total.update(session.counts)
     rows = [Rate(event, subject, count / worked_s) for (event, subject), count in total.items()]
@@ -67,7 +67,7 @@ def _record(
     window: timedelta, worked: Sequence[tuple[str, int]], counts: Sequence[tuple[str, str, str, int]]
 ) -> Record:
     """Sessions with their counts; what no client calls an event or a tool is left out."""
-    of_session: dict[str, Counter[Moment]] = {session: Counter() for session, _ in worked}
+    of_session: dict[str, Counter[Kind]] = {session: Counter() for session, _ in worked}
     for session, event, tool, count in counts:
         if event in CLAUDE_EVENTS and (event not in TOOL_EVENTS or is_tool(tool)):
             of_session[session][event, _subject(event, tool)] += count

@@ -73,7 +73,7 @@ def measure_ladder(
     """
     if not FEWEST_ROUNDS <= rounds <= MOST_ROUNDS:
         raise usage(
-            f"{rounds} rounds: an interval needs {FEWEST_ROUNDS} to {MOST_ROUNDS}", hint="--pairs 7 is usual"
+            f"{rounds} rounds: an interval needs {FEWEST_ROUNDS} to {MOST_ROUNDS}", hint="--rounds 7 is usual"
         )
     check_timeout(timeout_s)
     sizes = sorted(set(sizes))

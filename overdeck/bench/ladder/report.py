@@ -37,7 +37,7 @@ def as_data(ladder: Ladder) -> dict[str, Any]:
     """The ``data`` of ``hookbench ladder --json``."""
     return {
         "sizes": list(ladder.sizes),
-        "pairs": ladder.rounds,
+        "rounds": ladder.rounds,
         "seed": ladder.seed,
         "floor": ladder.climbed[0].rung.name,
         "rungs": [
@@ -74,6 +74,4 @@ def _step_data(step: Step) -> dict[str, Any]:
 def _starts(climbed: Climbed) -> str:
     if climbed.starts is None:
         return "?"
-    low, high = climbed.starts
-    said = str(low) if low == high else f"{low}-{high}"
-    return said if climbed.starts_exact else f"<={said}"
+    return str(climbed.starts) if climbed.starts_exact else f"<={climbed.starts}"

@@ -12,6 +12,7 @@ from overdeck.cli.bench.environ import environ_of
 from overdeck.cli.bench.exports import ExportJsonOption, ExportMarkdownOption, PlotOption, SummaryOption
 from overdeck.cli.bench.interrupt import sigterm_unwinds
 from overdeck.cli.bench.metric import MetricName
+from overdeck.cli.bench.options import EnvOption, SeedOption, TimeoutOption
 from overdeck.cli.bench.outcome import show_outcome
 from overdeck.cli.bench.progress import progress
 from overdeck.cli.output import JsonOption, Output, verb
@@ -52,12 +53,7 @@ def ab(
     ] = MetricName.cpu,
     event: EventOption = None,
     tool: ToolOption = None,
-    env: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--env", metavar="KEY=VALUE", help="Add to all arms' environment, which starts almost empty."
-        ),
-    ] = None,
+    env: EnvOption = None,
     prepare: Annotated[
         list[str] | None,
         typer.Option("--prepare", metavar="CMD", help="Before each run of an arm, off the clock; must exit 0."),
@@ -78,12 +74,8 @@ def ab(
         typer.Option("--starts/--no-starts", help="Count each arm's starts afterwards, in six runs of their own."),
     ] = True,
     stress: Annotated[int, typer.Option("--stress", metavar="N", help="Keep N processes burning meanwhile.")] = 0,
-    seed: Annotated[
-        int | None, typer.Option("--seed", help="Repeat the random choices of an earlier run.")
-    ] = None,
-    timeout: Annotated[
-        float, typer.Option("--timeout", help="Seconds one run may take; then its whole tree is killed.")
-    ] = 60.0,
+    seed: SeedOption = None,
+    timeout: TimeoutOption = 60.0,
     allow_diff: Annotated[
         bool,
         typer.Option("--allow-diff", help="Compare although the arms print different things or exit differently."),

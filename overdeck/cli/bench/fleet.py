@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from overdeck.cli.bench.interrupt import sigterm_unwinds
+from overdeck.cli.bench.options import SeedOption, TimeoutOption
 from overdeck.cli.bench.progress import counting
 from overdeck.cli.output import JsonOption, Output, verb
 from overdeck.errors import usage
@@ -53,8 +54,8 @@ def fleet(
     since: Annotated[str, typer.Option("--since", help="The window of recorded rates: 30m, 12h, 7d, 4w.")] = "7d",
     top: Annotated[int, typer.Option("--top", help="Measure this many kinds of event, the most frequent.")] = 12,
     runs: Annotated[int, typer.Option("--runs", help="Runs of each event in each arm.")] = 12,
-    seed: Annotated[int | None, typer.Option("--seed", help="Repeat the random order of an earlier run.")] = None,
-    timeout: Annotated[float, typer.Option("--timeout", help="Seconds one run may take.")] = 60.0,
+    seed: SeedOption = None,
+    timeout: TimeoutOption = 60.0,
     as_json: JsonOption = False,
 ) -> None:
     """Cores kept busy and processes started a second by all sessions together, arm against arm.
@@ -150,16 +151,16 @@ def _measured(
 
 def _from_raw(words: list[str]) -> "Costs":
     from overdeck.bench.fleet.from_raw import raw_costs
-    from overdeck.bench.fleet.rates import Rate, parse_moment
+    from overdeck.bench.fleet.rates import Rate, parse_kind
 
     files = []
     for word in words:
-        moment, sign, path = word.partition("=")
+        kind, sign, path = word.partition("=")
         if not sign or not path:
             raise usage(
                 f"--raw {word!r} is not EVENT=FILE, or EVENT:TOOL=FILE", hint="--raw PreToolUse:Bash=ab.jsonl"
             )
-        files.append((Rate(*parse_moment(moment, f"--raw {word!r}"), 0.0).word, Path(path)))
+        files.append((Rate(*parse_kind(kind, f"--raw {word!r}"), 0.0).word, Path(path)))
     return raw_costs(files)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from overdeck.cli.bench.interrupt import sigterm_unwinds
+from overdeck.cli.bench.options import SeedOption
 from overdeck.cli.bench.progress import progress
 from overdeck.cli.output import JsonOption, Output, verb
 from overdeck.errors import ExitCode
@@ -24,9 +25,7 @@ def gate(
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 5 when it stays unclear.")] = False,
     pairs_cap: Annotated[int, typer.Option("--pairs-cap", help="The most blocks of one batch (16 to 80).")] = 80,
-    seed: Annotated[
-        int | None, typer.Option("--seed", help="Repeat the random choices of an earlier run.")
-    ] = None,
+    seed: SeedOption = None,
     summary: Annotated[
         Path | None,
         typer.Option("--summary", metavar="FILE", help="Append the outcome as Markdown: a CI step summary."),

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from overdeck.cli.bench.interrupt import sigterm_unwinds
+from overdeck.cli.bench.options import SeedOption, TimeoutOption
 from overdeck.cli.bench.progress import counting
 from overdeck.cli.output import JsonOption, verb
 from overdeck.errors import OverdeckError, usage
@@ -19,11 +20,11 @@ def ladder(
     sizes: Annotated[
         str, typer.Option("--sizes", metavar="SIZES", help="Payload sizes, from 200 bytes: 200,32k,4MB.")
     ] = _USUAL,
-    pairs: Annotated[
-        int, typer.Option("--pairs", help="Runs of each rung on each size, each beside one of `true`.")
+    rounds: Annotated[
+        int, typer.Option("--rounds", help="Runs of each rung on each size, each beside one of `true`.")
     ] = 7,
-    seed: Annotated[int | None, typer.Option("--seed", help="Repeat the random order of an earlier run.")] = None,
-    timeout: Annotated[float, typer.Option("--timeout", help="Seconds one run may take.")] = 60.0,
+    seed: SeedOption = None,
+    timeout: TimeoutOption = 60.0,
     as_json: JsonOption = False,
 ) -> None:
     """What a hook that does nothing costs here, rung by rung, and which rung to use.
@@ -42,10 +43,10 @@ def ladder(
         out.note(f"seed {chosen}")
         with (
             tempfile.TemporaryDirectory(prefix="hookbench-ladder-") as folder,
-            counting("rounds", pairs) as on_round,
+            counting("rounds", rounds) as on_round,
         ):
             found = measure_ladder(
-                find_rungs(Path(folder)), wanted, rounds=pairs, seed=chosen, timeout_s=timeout, on_round=on_round
+                find_rungs(Path(folder)), wanted, rounds=rounds, seed=chosen, timeout_s=timeout, on_round=on_round
             )
         for warning in found.warnings:
             out.warn(warning)

@@ -9,6 +9,7 @@ import typer
 from overdeck.cli.bench.arms import EventOption, PayloadOption, SizeOption, ToolOption, stdin_bytes
 from overdeck.cli.bench.environ import environ_of
 from overdeck.cli.bench.interrupt import sigterm_unwinds
+from overdeck.cli.bench.options import EnvOption, TimeoutOption
 from overdeck.cli.bench.progress import counting
 from overdeck.cli.output import JsonOption, verb
 from overdeck.errors import usage
@@ -29,11 +30,8 @@ def starts(
     payload: PayloadOption = None,
     payload_size: SizeOption = None,
     runs: Annotated[int, typer.Option("--runs", help="Counted runs, after one that warms the caches.")] = 5,
-    env: Annotated[
-        list[str] | None,
-        typer.Option("--env", metavar="KEY=VALUE", help="Add to the environment, which starts almost empty."),
-    ] = None,
-    timeout: Annotated[float, typer.Option("--timeout", help="Seconds one run may take.")] = 60.0,
+    env: EnvOption = None,
+    timeout: TimeoutOption = 60.0,
     as_json: JsonOption = False,
 ) -> None:
     """How many processes, programs and threads does one call start? Exact by ptrace, else labelled an upper bound.
