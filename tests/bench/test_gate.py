@@ -124,7 +124,7 @@ def test_a_scenario_that_one_side_lacks_is_invalid(gate, repository):
 
 
 def test_one_invalid_scenario_spoils_a_passing_gate(gate, repository):
-    second = '\n[[scenario]]\nname = "broken"\nargv = ["true"]\npayload = "payload.json"\nprepare = [["false"]]\n'
+    second = '\n[[scenario]]\nname = "broken"\nargv = ["{bin}/hook"]\npayload = "payload.json"\nprepare = [["false"]]\n'
     repository.gate(GATE.format(base=repository.base) + second)
     said = gate("--json")
     invalid(said, "invalid-scenario", "could not be prepared")
@@ -145,20 +145,20 @@ def test_prepare_runs_once_a_side_in_the_home_that_the_arms_keep(gate, repositor
         ("base = [", "line 1: is not TOML"),
         ("bases = 'x'\n", "unknown key at top level: bases"),
         ("base = 5\n", "base is not a string"),
-        ("[[scenario]]\nargv = ['x']\n", "without a name"),
+        ("[[scenario]]\nargv = ['{bin}/x']\n", "without a name"),
         ("[[scenario]]\nname = 'x'\npayload = 'payload.json'\n", "no argv in scenario 'x'"),
-        ("[[scenario]]\nname = 'x'\nargv = ['x']\n", "no payload in scenario 'x'"),
-        ("[[scenario]]\nname = 'x'\nargv = ['x']\npayload = 'none'\n", "cannot be read"),
+        ("[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\n", "no payload in scenario 'x'"),
+        ("[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\npayload = 'none'\n", "cannot be read"),
         ("[[scenario]]\nname = 'x'\nargv = 'x'\n", "not a list of strings"),
         (
-            "[[scenario]]\nname = 'x'\nargv = ['x']\npayload = 'payload.json'\ntolerance = { cpu = '3%' }\n",
+            "[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\npayload = 'payload.json'\ntolerance = { cpu = '3%' }\n",
             "no share",
         ),
         (
-            "[[scenario]]\nname = 'x'\nargv = ['x']\npayload = 'payload.json'\ntolerence = { cpu = 1 }\n",
+            "[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\npayload = 'payload.json'\ntolerence = { cpu = 1 }\n",
             "unknown key",
         ),
-        ("[[scenario]]\nname = 'x'\nargv = ['x']\npayload = 'payload.json'\n" * 2, "two scenarios of one name"),
+        ("[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\npayload = 'payload.json'\n" * 2, "two scenarios of one name"),
     ],
 )
 def test_a_gate_file_that_says_something_wrong_is_invalid(gate, repository, toml, why):

@@ -146,14 +146,14 @@ def test_a_work_tree_that_git_cannot_list_is_invalid(gate, repository, tmp_path)
         ("{scenario}payload_size = 500\n", "payload and payload_size"),
         ("{scenario}settings = 's.json'\n", "argv and settings"),
         ("{scenario}handler = 'x'\n", "no settings to find it in"),
-        ("[[scenario]]\nname = 'x'\nargv = ['x']\npayload_size = 500\n", "event in scenario 'x' is missing"),
+        ("[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\npayload_size = 500\n", "event in scenario 'x' is missing"),
         (
-            "[[scenario]]\nname = 'x'\nargv = ['x']\nevent = 'PreToolUse'\ntool = 'Write'\npayload_size = 1\n",
+            "[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\nevent = 'PreToolUse'\ntool = 'Write'\npayload_size = 1\n",
             "a payload in scenario 'x' that cannot be made",
         ),
     ],
 )
 def test_an_override_or_a_payload_that_cannot_be_meant_is_invalid(gate, repository, toml, why):
-    scenario = "[[scenario]]\nname = 'x'\nargv = ['x']\npayload = 'payload.json'\n"
+    scenario = "[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\npayload = 'payload.json'\n"
     repository.gate(toml.replace("{scenario}", scenario))
     invalid(gate("--json"), "gate-config", why)
