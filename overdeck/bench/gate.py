@@ -2,6 +2,7 @@
 
 import random
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,7 @@ from pathlib import Path
 from overdeck.bench.arm import Arm, command_arm, event_arm
 from overdeck.bench.blocks import Block, Conditions, Pairing, run_once
 from overdeck.bench.builds import Build, Sides, build_sides, commit_of, repository
+from overdeck.bench.gate_checks import check_block, check_handlers, hint_of
 from overdeck.bench.gate_config import GateConfig, Scenario, scenario_names
 from overdeck.bench.gate_verdict import (
     CONTROL_PAIRS,
@@ -171,7 +173,8 @@ class _Measuring:
         try:
             return self._measured(scenario)
         except OverdeckError as invalid:
-            return ScenarioRow(scenario.name, "invalid", f"{invalid.message} (next: {invalid.hint})")
+            hint = hint_of(invalid.code, invalid.hint)
+            return ScenarioRow(scenario.name, "invalid", f"{invalid.message} (next: {hint})")
 
     def _measured(self, scenario: Scenario) -> ScenarioRow:
         pair = self._staged(scenario, self.sides.base, self.sides.head)
@@ -195,18 +198,21 @@ class _Measuring:
     def _source(self, scenario: Scenario, a: Build, b: Build, pairs: int) -> Source:
         @contextmanager
         def source(seed: int) -> Iterator[Iterator[Block]]:
+            # What the sides may differ in is the scenario's to say: see check_block.
             conditions = Conditions(
-                payload=scenario.payload, seed=seed, timeout_s=scenario.timeout_s, allow_diff=scenario.allow_diff
+                payload=scenario.payload, seed=seed, timeout_s=scenario.timeout_s, allow_diff=True
             )
             arms = self._staged(scenario, a, b)
             with self.follow((a.name, b.name), pairs) as told, Pairing(arms, conditions) as pairing:
-                yield _counting(pairing, told)
+                yield _counting(scenario, pairing, told)
 
         return source
 
     def _staged(self, scenario: Scenario, a: Build, b: Build) -> tuple[Arm, Arm]:
         stage = next(self._stages)
-        return _arm(scenario, a.staged(stage)), _arm(scenario, b.staged(stage))
+        pair = _arm(scenario, a.staged(stage)), _arm(scenario, b.staged(stage))
+        check_handlers(pair)
+        return pair
 
     def _count(self, scenario: Scenario, pair: tuple[Arm, Arm]) -> tuple[Starts, Starts]:
         base, head = (
@@ -217,10 +223,13 @@ class _Measuring:
         return base, head
 
 
-def _counting(pairing: Pairing, told: Callable[[Sequence[Block]], None] | None) -> Iterator[Block]:
-    """The blocks behind the warm-up; ``told`` hears of each."""
+def _counting(
+    scenario: Scenario, pairing: Pairing, told: Callable[[Sequence[Block]], None] | None
+) -> Iterator[Block]:
+    """The blocks behind the warm-up, each checked; ``told`` hears of each."""
     blocks: list[Block] = []
     for block in pairing.blocks():
+        check_block(scenario, pairing.arms, block.runs)
         if block.number >= 0:
             blocks.append(block)
             if told:
@@ -251,7 +260,7 @@ def _arm(scenario: Scenario, build: Build) -> Arm:
         run = run_once(step, payload=scenario.payload, timeout_s=scenario.timeout_s)
         if run.exits != (0,):
             raise InvalidMeasurement(
-                f"{build.name} could not be prepared: {' '.join(words)} exited {run.exits[0]}: {run.stderr_head}",
+                f"{build.name} could not be prepared: {shlex.join(words)} exited {run.exits[0]}: {run.stderr_head}",
                 code="prepare",
                 hint=f"run it by hand in a checkout of {build.name}, or mend prepare in the gate file",
             )

@@ -100,7 +100,7 @@ def test_a_head_that_does_not_build_is_invalid(gate, repository, tmp_path):
     ("hook", "why"),
     [
         ("#!/bin/sh\ncat >/dev/null\necho changed\n", "print different things"),
-        ("#!/bin/sh\ncat >/dev/null\necho ok\nexit 1\n", "end differently"),
+        ("#!/bin/sh\ncat >/dev/null\necho ok\nexit 1\n", "head exited 1, not 0"),
         ("#!/bin/sh\nno-such-program\n", "exited 127"),
         ("#!/nonexistent/interpreter\n", "did not start"),
     ],

@@ -135,6 +135,65 @@ def test_a_work_tree_that_git_cannot_list_is_invalid(gate, repository, tmp_path)
     assert_nothing_is_left(repository, tmp_path)
 
 
+@pytest.mark.parametrize("allow_diff", ["", "allow_diff = true\n"])
+def test_a_program_that_fails_in_the_same_way_on_both_sides_is_invalid(gate, repository, allow_diff):
+    repository.hook("#!/bin/sh\necho no such import >&2\nexit 1\n")
+    repository.gate(GATE.format(base=repository.commit()) + allow_diff)
+    invalid(gate("--json"), "invalid-scenario", "exited 1, not 0: no such import")
+
+
+def test_a_program_that_ends_as_its_scenario_says_is_measured(gate, repository):
+    repository.hook(f"{HOOK}exit 2\n")
+    repository.gate(GATE.format(base=repository.commit()) + "exit = [0, 2]\n")
+    assert gate().code == 0
+
+
+def test_sides_that_may_print_different_things_may_not_end_differently(gate, repository):
+    base = repository.commit()
+    repository.hook(f"{HOOK}echo more\nexit 2\n")
+    repository.gate(GATE.format(base=base) + "exit = [0, 2]\nallow_diff = true\n")
+    invalid(gate("--json"), "invalid-scenario", "base exits 0, head exits 2")
+
+
+def test_what_to_do_about_different_output_is_said_with_the_key_of_the_gate_file(gate, repository):
+    repository.hook(f"{HOOK}echo more\n")
+    said = gate("--json")
+    invalid(said, "invalid-scenario", "(next: write allow_diff = true into the scenario")
+    assert "--allow-diff" not in said.out
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"type": "http", "url": "http://localhost/"}, "no command, which are not measured: base 0, head 1"),
+        ({"type": "command", "command": "true", "if": "Bash(git *)"}, 'an "if", which is taken to hold: base 0'),
+    ],
+)
+def test_a_handler_that_nobody_can_measure_on_one_side_alone_is_invalid(gate, repository, more, why):
+    settings(repository, "cat")
+    base = repository.commit()
+    wired = json.loads((repository.root / "settings.json").read_text())
+    wired["hooks"]["PreToolUse"][0]["hooks"].append(more)
+    (repository.root / "settings.json").write_text(json.dumps(wired))
+    repository.gate(EVENT.format(base=base, tool="Bash"))
+    invalid(gate("--json"), "invalid-scenario", why)
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [({"timeout": 1}, "killed at its own timeout of 1 s"), ({"async": True}, "which the client does not wait for")],
+)
+@pytest.mark.slow
+def test_a_handler_that_is_killed_on_both_sides_is_invalid(gate, repository, more, why):
+    settings(repository, "cat >/dev/null; sleep 30")
+    wired = json.loads((repository.root / "settings.json").read_text())
+    wired["hooks"]["PreToolUse"][0]["hooks"][0].update(more)
+    wired["hooks"]["PreToolUse"][0]["hooks"].append({"type": "command", "command": "cat"})
+    (repository.root / "settings.json").write_text(json.dumps(wired))
+    repository.gate(EVENT.format(base=repository.commit(), tool="Bash"))
+    invalid(gate("--json"), "invalid-scenario", why)
+
+
 @pytest.mark.parametrize(
     ("toml", "why"),
     [
