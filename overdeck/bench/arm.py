@@ -179,9 +179,17 @@ def parse_arm(
 def _file_and_handler(text: str) -> tuple[Path, str | None]:
     """The file, and what stands behind ``#``; a file whose own name holds a ``#`` is taken as it is."""
     path, sign, only = text.partition("#")
-    if not sign or Path(text).exists():
+    if not sign or _exists(text):
         return Path(text), None
     return Path(path), only
+
+
+def _exists(text: str) -> bool:
+    """Whether ``text`` names a file; what is too long for a path names none."""
+    try:
+        return Path(text).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def resolve(arm: Arm, path: str) -> list[Command]:

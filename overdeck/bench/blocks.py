@@ -149,17 +149,26 @@ class Pairing:
 
 
 def run_once(
-    arm: Arm, *, payload: bytes, timeout_s: float = 60.0, environ: Mapping[str, str] | None = None
+    arm: Arm,
+    *,
+    payload: bytes,
+    timeout_s: float = 60.0,
+    environ: Mapping[str, str] | None = None,
+    prepare: Sequence[Sequence[str]] = (),
+    cleanup: Sequence[Sequence[str]] = (),
 ) -> Run:
     """Run ``arm`` a single time, off any comparison, in the environment that a comparison would give it.
 
-    Raises InvalidMeasurement where it does not start or is not over in time.
+    Raises InvalidMeasurement where it does not start or is not over in time, or ``prepare`` or ``cleanup`` fails.
     """
     with tempfile.TemporaryDirectory(prefix="hookbench-") as temporary, Spawner() as spawner:
         folder = Path(temporary)
         (folder / "payload").write_bytes(payload)
-        measured = Prepared(arm, folder / "0", environ or {}).run(
-            spawner, payload=folder / "payload", timeout_s=timeout_s
-        )
+        prepared = Prepared(arm, folder / "0", environ or {})
+        for words in prepare:
+            prepared.step("prepare", words, timeout_s=timeout_s)
+        measured = prepared.run(spawner, payload=folder / "payload", timeout_s=timeout_s)
+        for words in cleanup:
+            prepared.step("cleanup", words, timeout_s=timeout_s)
     check_run(arm, measured, timeout_s)
     return measured

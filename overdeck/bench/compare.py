@@ -18,7 +18,7 @@ from overdeck.bench.noise import read_noise
 from overdeck.bench.outcome import ALPHA, Comparison, Metric
 from overdeck.bench.raw import RawRecord
 from overdeck.bench.recording import Recording, make_plan
-from overdeck.bench.starts import StartCounter, Starts
+from overdeck.bench.starts import counted_or_why, counter_or_why
 from overdeck.bench.stress import stress as burners
 from overdeck.errors import InvalidMeasurement, usage
 
@@ -56,8 +56,9 @@ def compare(
     clock; ``warm_up`` blocks are thrown away first. The verdict is that of ``metric`` at p < .01, two-sided, in
     all comparisons together (.01 is divided among them). ``until_decided`` stops as soon as all are decided, and
     ``pairs`` is the most; ``self_check`` adds a copy of ``a`` to every block; ``stress`` keeps so many processes
-    burning meanwhile; ``count_starts`` counts each arm's process starts in a separate pass afterwards. ``raw`` gets
-    one JSON line a run as it happens; ``on_block`` is called with the blocks that count so far, for progress.
+    burning meanwhile; ``count_starts`` counts each arm's process starts in a separate pass afterwards, and where
+    they cannot be counted a doubt says why. ``raw`` gets one JSON line a run as it happens; ``on_block`` is called
+    with the blocks that count so far, for progress.
 
     Raises InvalidMeasurement where the arms cannot be compared (BENCH: a failed start, exit 126 or 127, a
     timeout, a failed ``prepare``, or different exit codes or stdout without ``allow_diff``; or a copy of ``a``
@@ -85,9 +86,11 @@ def compare(
     with ExitStack() as stack:
         record = stack.enter_context(RawRecord(raw)) if raw else None
         measured: tuple[Arm, ...] = arms
+        in_place = False
         if self_check:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hookbench-")))
-            measured = (*arms, control_arm(a, folder, conditions))
+            copy, in_place = control_arm(a, folder, conditions)
+            measured = (*arms, copy)
         recording = Recording(
             make_plan(
                 measured,
@@ -96,6 +99,7 @@ def compare(
                 pairs=pairs,
                 until_decided=until_decided,
                 self_check=self_check,
+                control_in_place=in_place,
                 stress=stress,
                 before=before,
             )
@@ -154,16 +158,11 @@ def _check(
 def _count_starts(
     arms: Sequence[Arm], conditions: Conditions, recording: Recording, record: RawRecord | None
 ) -> None:
-    with ExitStack() as stack:
-        try:
-            counter = stack.enter_context(StartCounter())
-        except InvalidMeasurement as nothing_counts:
-            recording.uncounted = nothing_counts.message
-            if record:
-                record.uncounted(nothing_counts.message)
-            return
+    """The starts of each arm, or why there is no count of it: the comparison before it stands."""
+    with counter_or_why() as counter:
         for arm in arms:
-            counted = counter.count(
+            counted = counted_or_why(
+                counter,
                 arm,
                 payload=conditions.payload,
                 environ=conditions.environ,
@@ -171,10 +170,14 @@ def _count_starts(
                 prepare=conditions.prepare,
                 cleanup=conditions.cleanup,
             )
-            starts: Starts = replace(counted, tree=None)
-            recording.starts[arm.name] = starts
+            if isinstance(counted, str):
+                recording.uncounted[arm.name] = counted
+                if record:
+                    record.uncounted(arm.name, counted)
+                continue
+            recording.starts[arm.name] = replace(counted, tree=None)
             if record:
-                record.starts(arm.name, starts)
+                record.starts(arm.name, recording.starts[arm.name])
 
 
 def _measure(

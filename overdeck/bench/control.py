@@ -3,6 +3,7 @@
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from overdeck.bench.arm import Arm
 from overdeck.bench.blocks import Conditions, run_once
@@ -14,29 +15,44 @@ CONTROL_NAME = "A'"
 _MOST_BYTES = 64 << 20
 
 
-def control_arm(arm: Arm, folder: Path, conditions: Conditions) -> Arm:
+class Control(NamedTuple):
+    """A copy of an arm; ``in_place``: it is the arm as it stands, because its files could not be copied."""
+
+    arm: Arm
+    in_place: bool
+
+
+def control_arm(arm: Arm, folder: Path, conditions: Conditions) -> Control:
     """``arm`` again, with copies below ``folder`` of the files that its commands name.
 
     A copy's path is as long as the original's where ``folder`` is short enough (else the padding of the
     environment makes up for it). Where the copies do other work than the originals, because a program looks for
-    its neighbours beside itself, the arm is repeated as it is.
+    its neighbours beside itself, the arm is repeated as it is. Both are asked once, prepared and cleaned up after as
+    in a measured run.
     """
     plain = replace(arm, name=CONTROL_NAME)
     copies: dict[str, str] = {}
     commands = tuple(tuple(_copied(word, arm.cwd, folder, copies) for word in argv) for argv in arm.commands)
     if not copies:
-        return plain
+        return Control(plain, in_place=False)
     copy = replace(plain, commands=commands)
     try:
         original, copied = (_once(each, conditions) for each in (arm, copy))
     except InvalidMeasurement:
-        return plain
+        return Control(plain, in_place=True)
     alike = (exit_codes(original), original.stdout_hash) == (exit_codes(copied), copied.stdout_hash)
-    return copy if alike else plain
+    return Control(copy, in_place=False) if alike else Control(plain, in_place=True)
 
 
 def _once(arm: Arm, conditions: Conditions) -> Run:
-    return run_once(arm, payload=conditions.payload, timeout_s=conditions.timeout_s, environ=conditions.environ)
+    return run_once(
+        arm,
+        payload=conditions.payload,
+        timeout_s=conditions.timeout_s,
+        environ=conditions.environ,
+        prepare=conditions.prepare,
+        cleanup=conditions.cleanup,
+    )
 
 
 def _copied(word: str, cwd: Path, folder: Path, copies: dict[str, str]) -> str:

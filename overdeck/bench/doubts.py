@@ -40,6 +40,12 @@ def doubts(
             )
         for says in hand_of_the_client(plan.arms[which], [block.runs[which] for block in kept]):
             yield Doubt("client", says)
+    if plan.control_in_place:
+        yield Doubt(
+            "self-check",
+            "A was repeated in place, for a copy of its files does other work (it looks for its neighbours?): what "
+            "depends on where it stands is in no noise floor",
+        )
     if check:
         for metric in METRICS:
             if metric != plan.metric and check.ratios[metric].p < _ROBUST_ALPHA:
@@ -50,8 +56,9 @@ def doubts(
     for name, starts in recording.starts.items():
         for warning in starts.warnings:
             yield Doubt("starts", f"counting the starts of arm {name}: {warning}")
-    if recording.uncounted:
-        yield Doubt("starts", f"starts were not counted: {recording.uncounted}")
+    for why in dict.fromkeys(recording.uncounted.values()):
+        names = ", ".join(name for name, reason in recording.uncounted.items() if reason == why)
+        yield Doubt("starts", f"starts were not counted (arm {names}): {why}")
     if not recording.ended:
         torn = ", in the middle of a line" if recording.torn else ""
         yield Doubt(

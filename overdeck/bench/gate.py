@@ -1,5 +1,7 @@
 """`gate`: has the head become dearer than the pinned base? Nothing that was not measured passes."""
 
+import errno
+import os
 import random
 import re
 import shlex
@@ -30,9 +32,11 @@ from overdeck.bench.gate_words import reason
 from overdeck.bench.noise import busy_before, read_noise, stolen
 from overdeck.bench.outcome import Metric
 from overdeck.bench.sequential import LOOKS
-from overdeck.bench.starts import StartCounter, Starts
+from overdeck.bench.starts import StartCounter, Starts, counted_or_why, counter_or_why
 from overdeck.errors import InvalidMeasurement, OverdeckError, usage
 
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG})
+"""No space, quota, or right to write there; EFBIG is the quota of a ``ulimit -f``."""
 _WHOLE_NAME = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 
 Builder = Callable[[Path, str, Sequence[str], Callable[[str], None]], AbstractContextManager[Sides]]
@@ -86,16 +90,17 @@ def run_gate(
     goes on, ``follow`` each block. Raises InvalidMeasurement where there is no base, a side does not build, or the
     disk takes no more; a scenario that cannot be compared is an ``invalid`` row.
     """
-    if pairs_cap < LOOKS[0]:
+    if not LOOKS[0] <= pairs_cap <= LOOKS[-1]:
         raise usage(
-            f"a cap of {pairs_cap} pairs allows no look at all", hint=f"--pairs-cap {LOOKS[0]} is the least"
+            f"a cap of {pairs_cap} pairs: a batch has {LOOKS[0]} to {LOOKS[-1]}",
+            hint=f"--pairs-cap {LOOKS[0]} is the least, {LOOKS[-1]} the most and the default",
         )
     root = repository(config.file.absolute().parent)
     commit = commit_of(base or _pinned(config), root)
     start = read_noise()
     warnings: list[str] = [busy] if (busy := busy_before(start)) else []
     try:
-        with builder(root, commit, config.build, note) as sides, StartCounter() as counter:
+        with builder(root, commit, config.build, note) as sides, counter_or_why() as counter:
             warnings += _dropped(config, root, sides.base)
             measuring = _Measuring(sides, counter, random.Random(seed), pairs_cap, follow, warnings)
             rows = []
@@ -103,14 +108,26 @@ def run_gate(
                 note(f"measuring {scenario.name}")
                 rows.append(measuring.row(scenario))
     except OSError as error:
-        raise InvalidMeasurement(
-            f"the gate could not write what it measures: {error}",
-            code="no-room",
-            hint="df -h; TMPDIR says where the checkouts are built",
-        ) from None
+        raise _stopped(error) from None
     if taken := stolen(start, read_noise()):
         warnings.append(taken)
     return GateOutcome(worst([row.verdict for row in rows]), commit, seed, tuple(rows), tuple(warnings))
+
+
+def _stopped(error: OSError) -> InvalidMeasurement:
+    """What an OSError on the way to an outcome is to the user: no room, or whatever it is."""
+    file = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
+    if error.errno in _NO_ROOM:
+        return InvalidMeasurement(
+            f"the gate could not write {file or 'what it measures'}: {error.strerror}",
+            code="no-room",
+            hint="df -h; TMPDIR says where the checkouts are built",
+        )
+    return InvalidMeasurement(
+        f"the gate could not go on: {f'{file}: ' if file else ''}{error.strerror or error}",
+        code="gate-stopped",
+        hint=f"ls -ld {file}" if file else "run the gate again; ulimit -a says what this process may use",
+    )
 
 
 def _pinned(config: GateConfig) -> str:
@@ -133,12 +150,14 @@ def _pinned(config: GateConfig) -> str:
 def _dropped(config: GateConfig, root: Path, base: Build) -> list[str]:
     """What the base's own gate file measures and this one does not: said, for a gate can be emptied bit by bit.
 
-    Raises InvalidMeasurement where they have no scenario in common.
+    Raises InvalidMeasurement where they have no scenario in common, or the base's own cannot be understood.
     """
     try:
         file = base.source / config.file.resolve().relative_to(root)
     except ValueError:
-        return []  # --config names a file outside the repository
+        return [
+            f"{config.file} is outside the repository: nobody can tell whether it measures what the base's gate did"
+        ]
     before, now = scenario_names(file), {scenario.name for scenario in config.scenarios}
     if before and not before & now:
         raise InvalidMeasurement(
@@ -155,7 +174,7 @@ class _Measuring:
     def __init__(
         self,
         sides: Sides,
-        counter: StartCounter,
+        counter: StartCounter | str,
         seeds: random.Random,
         cap: int,
         follow: Follow,
@@ -214,11 +233,13 @@ class _Measuring:
         check_handlers(pair)
         return pair
 
-    def _count(self, scenario: Scenario, pair: tuple[Arm, Arm]) -> tuple[Starts, Starts]:
+    def _count(self, scenario: Scenario, pair: tuple[Arm, Arm]) -> tuple[Starts | str, Starts | str]:
         base, head = (
-            self.counter.count(arm, payload=scenario.payload, timeout_s=scenario.timeout_s) for arm in pair
+            counted_or_why(self.counter, arm, payload=scenario.payload, timeout_s=scenario.timeout_s)
+            for arm in pair
         )
-        for warning in dict.fromkeys((*base.warnings, *head.warnings)):
+        counts = [side for side in (base, head) if isinstance(side, Starts)]
+        for warning in dict.fromkeys(warning for counted in counts for warning in counted.warnings):
             self.warnings.append(f"{scenario.name}: {warning}")
         return base, head
 

@@ -129,12 +129,32 @@ def read_gate_config(file: Path) -> GateConfig:
 
 
 def scenario_names(file: Path) -> set[str]:
-    """The names of the scenarios in ``file``, of whatever version; none where it cannot be read."""
+    """The names of the scenarios in the base's gate ``file``; none where there is no such file.
+
+    Raises InvalidMeasurement where it cannot be read, or its scenarios are no tables with a name: nobody could tell
+    then whether the gate was emptied.
+    """
     try:
         tables = read_toml(file).get("scenario", [])
-    except (OSError, OverdeckError):
+    except FileNotFoundError:
         return set()
-    return {table["name"] for table in tables if isinstance(table, dict) and isinstance(table.get("name"), str)}
+    except OverdeckError as error:
+        raise _base_config(error.message) from None
+    names = set()
+    for table in tables if isinstance(tables, list) else [tables]:
+        name = table.get("name") if isinstance(table, dict) else None
+        if not isinstance(name, str):
+            raise _base_config(f"{file} has a scenario that is no table with a name")
+        names.add(name)
+    return names
+
+
+def _base_config(why: str) -> InvalidMeasurement:
+    return InvalidMeasurement(
+        f"what the base's gate measures cannot be told: {why}",
+        code="base-gate-config",
+        hint="pin a base whose gate file is right, or pass --base REV",
+    )
 
 
 class _Reader:
@@ -300,7 +320,8 @@ class _Reader:
         return InvalidMeasurement(
             f"{self.file} {what}",
             code="gate-config",
-            hint="see overdeck/bench/gate_config.py, or docs/plans/bench.md",
+            hint='a [[scenario]] that is right: name = "a call", argv = ["{bin}/hook"], payload = "payload.json", '
+            "tolerance = { cpu = 0.05 }",
         )
 
 

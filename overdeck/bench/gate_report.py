@@ -5,12 +5,14 @@ killed cannot leave the green file of an earlier run, nor none at all.
 """
 
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from overdeck.bench.export.markdown import inline
 from overdeck.bench.gate import GateOutcome, ScenarioRow
 from overdeck.bench.gate_verdict import Verdict
 from overdeck.bench.gate_words import counted
@@ -54,7 +56,7 @@ def _scenario_data(row: ScenarioRow) -> dict[str, Any]:
         and {
             "verdict": starts.verdict,
             "allowed": starts.allowed,
-            "backend": starts.head.backend,
+            "backend": starts.head.backend if isinstance(starts.head, Starts) else None,
             "exact": starts.exact,
             "base": _counts(starts.base),
             "head": _counts(starts.head),
@@ -65,7 +67,9 @@ def _scenario_data(row: ScenarioRow) -> dict[str, Any]:
     }
 
 
-def _counts(starts: Starts) -> dict[str, dict[str, int] | None]:
+def _counts(starts: Starts | str) -> dict[str, dict[str, int] | None] | None:
+    if isinstance(starts, str):
+        return None
     known = ("process_starts", "program_starts", "threads")
     counts: list[Count | None] = [getattr(starts, name) for name in known]
     return {name: count and count._asdict() for name, count in zip(known, counts, strict=True)}
@@ -84,9 +88,13 @@ def rows(outcome: GateOutcome) -> list[list[str]]:
             share = f"+{row.tolerance:.0%}"
             table.append([scenario.name, metric, row.verdict, times(value), interval, share, str(row.pairs)])
         starts = scenario.starts
-        change = f"{counted(starts.head.program_starts)}/{counted(starts.base.program_starts)}"
+        change = f"{_programs(starts.head)}/{_programs(starts.base)}"
         table.append([scenario.name, "starts", starts.verdict, change, "", f"+{starts.allowed}", ""])
     return table
+
+
+def _programs(starts: Starts | str) -> str:
+    return counted(starts.program_starts if isinstance(starts, Starts) else None)
 
 
 def reasons(outcome: GateOutcome) -> list[str]:
@@ -105,17 +113,13 @@ def markdown(outcome: GateOutcome) -> str:
         _cells(["---:" if column in NUMERIC else "---" for column in COLUMNS]),
         *map(_cells, rows(outcome)),
         "",
-        *(f"- {_escaped(text)}" for text in (*reasons(outcome), *(f"warning: {w}" for w in outcome.warnings))),
+        *(f"- {inline(text)}" for text in (*reasons(outcome), *(f"warning: {w}" for w in outcome.warnings))),
     ]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _cells(words: Sequence[str]) -> str:
-    return f"| {' | '.join(map(_escaped, words))} |"
-
-
-def _escaped(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+    return f"| {' | '.join(map(inline, words))} |"
 
 
 def junit(outcome: GateOutcome) -> bytes:
@@ -170,12 +174,12 @@ class Reports:
         self._write(markdown(outcome), junit(outcome))
 
     def _say(self, why: str) -> None:
-        self._write(f"### {_SUITE}: INVALID\n\n{_escaped(why)}\n", _suite([(_SUITE, "finished", "invalid", why)]))
+        self._write(f"### {_SUITE}: INVALID\n\n{inline(why)}\n", _suite([(_SUITE, "finished", "invalid", why)]))
 
     def _write(self, text: str, xml: bytes) -> None:
         section = text.encode("utf-8", "replace")
         if self.xml:
-            write_atomically(self.xml, xml, mode=0o644)
+            write_atomically(self.xml, xml, mode=_mode(self.xml))
         if self.summary:
             before = self.summary.read_bytes() if self.summary.exists() else b""
             start = before.rfind(self._section) if self._section else -1
@@ -184,8 +188,13 @@ class Reports:
                 whole = before + gap + section
             else:
                 whole = before[:start] + section + before[start + len(self._section) :]
-            write_atomically(self.summary, whole, mode=0o644)
+            write_atomically(self.summary, whole, mode=_mode(self.summary))
             self._section = section
+
+
+def _mode(file: Path) -> int:
+    """What a file that is there may be read by; a new one by everyone, as a CI expects."""
+    return stat.S_IMODE(file.stat().st_mode) if file.exists() else 0o644
 
 
 @contextmanager

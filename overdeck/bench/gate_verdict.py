@@ -46,12 +46,15 @@ class MetricRow(NamedTuple):
 
 
 class StartsRow(NamedTuple):
-    """Program starts (successful execs) of one call; ``allowed`` is how many more than base are tolerated."""
+    """Program starts (successful execs) of one call; ``allowed`` is how many more than base are tolerated.
+
+    A side is a string where it was not counted: why.
+    """
 
     verdict: Verdict
     allowed: int
-    base: Starts
-    head: Starts
+    base: Starts | str
+    head: Starts | str
     batches: int
     """2 where the first count said fail."""
 
@@ -195,13 +198,16 @@ def judge_control(source: Source, seeds: random.Random) -> ControlRow:
 
 
 def judge_starts(
-    base: Starts, head: Starts, allowed: int, again: Callable[[], tuple[Starts, Starts]]
+    base: Starts | str,
+    head: Starts | str,
+    allowed: int,
+    again: Callable[[], tuple[Starts | str, Starts | str]],
 ) -> StartsRow:
     """Exact counts: one program start more than ``allowed`` fails, once ``again`` has counted it a second time.
 
     Counts that differ between runs are compared by their ranges: fails where head's fewest are over base's most,
     passes where head's most are not. A count that is not exact, or of a call that being watched made end otherwise,
-    decides nothing. Raises InvalidMeasurement where a
+    decides nothing, and neither does the reason (a string) why there is no count. Raises InvalidMeasurement where a
     side started nothing.
     """
     batches = 1
@@ -214,7 +220,9 @@ def judge_starts(
     return StartsRow(answer, allowed, base, head, batches)
 
 
-def _starts_answer(base: Starts, head: Starts, allowed: int) -> Verdict:
+def _starts_answer(base: Starts | str, head: Starts | str, allowed: int) -> Verdict:
+    if isinstance(base, str) or isinstance(head, str):
+        return "inconclusive"
     for name, counted in (("base", base), ("head", head)):
         for what, count in (("process", counted.process_starts), ("program", counted.program_starts)):
             if count is not None and count.low < 1:
@@ -231,5 +239,5 @@ def _starts_answer(base: Starts, head: Starts, allowed: int) -> Verdict:
     return "pass" if after.high <= before.high + allowed else "inconclusive"
 
 
-def _decides(starts: Starts) -> bool:
-    return starts.exact and starts.undisturbed
+def _decides(starts: Starts | str) -> bool:
+    return isinstance(starts, Starts) and starts.exact and starts.undisturbed

@@ -7,7 +7,7 @@ from pathlib import Path
 from overdeck.bench.gate_verdict import ControlRow, MetricRow, StartsRow
 from overdeck.bench.outcome import Metric
 from overdeck.bench.start_tree import StartNode
-from overdeck.bench.starts import Count
+from overdeck.bench.starts import Count, Starts
 
 _CHEAPER = 0.001
 """A batch ends as soon as head looks cheap, so the interval alone called 3 of 10 unchanged trees cheaper."""
@@ -45,6 +45,9 @@ def _of_metric(metric: Metric, row: MetricRow) -> str:
 
 
 def _of_starts(row: StartsRow) -> str:
+    if isinstance(row.base, str) or isinstance(row.head, str):
+        why = row.base if isinstance(row.base, str) else row.head
+        return f"program starts unknown ({why}): neither pass nor fail"
     base, head = row.base.program_starts, row.head.program_starts
     if not (row.base.undisturbed and row.head.undisturbed):
         return "program starts unknown: while it is counted, the call ends otherwise than it does unwatched"
@@ -53,7 +56,7 @@ def _of_starts(row: StartsRow) -> str:
             f"program starts unknown: /proc/stat gives an upper bound of processes for the whole machine (base "
             f"{counted(row.base.process_starts)}, head {counted(row.head.process_starts)}): neither pass nor fail"
         )
-    change = f"program starts {counted(base)} -> {counted(head)}{_names(row)}"
+    change = f"program starts {counted(base)} -> {counted(head)}{_names(row.base, row.head)}"
     differ = " and ".join(side for side, count in (("base", base), ("head", head)) if not count.deterministic)
     if differ:
         change += f" (non-deterministic on {differ}: compared by range)"
@@ -68,9 +71,9 @@ def _of_starts(row: StartsRow) -> str:
     return f"{change}, allowed +{row.allowed}" if differ or head.high > base.high else ""
 
 
-def _names(row: StartsRow) -> str:
+def _names(base: Starts, head: Starts) -> str:
     """What the first run of head starts more of than that of base: ``" (more: true x2)"``."""
-    more = Counter(_programs(row.head.tree)) - Counter(_programs(row.base.tree))
+    more = Counter(_programs(head.tree)) - Counter(_programs(base.tree))
     shown = ", ".join(name if times == 1 else f"{name} x{times}" for name, times in sorted(more.items()))
     return f" (more: {shown})" if shown else ""
 

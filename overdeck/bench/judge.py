@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import exp, log
 from statistics import median
+from typing import NamedTuple
 
 from overdeck.bench.blocks import Block
 from overdeck.bench.bootstrap import Estimate, bootstrap_ratio, mean, p90
@@ -53,10 +54,7 @@ def judge(recording: Recording) -> Comparison:
                 code="no-starts",
                 hint=f"hookbench starts shows what it does; is arm {arm} what you meant?",
             )
-    blocks = recording.blocks()
-    counted = [block for block in blocks if block.number >= 0]
-    usual = usual_endings([block for block in blocks if block.number < 0] or counted[:1])
-    kept = [block for block in counted if endings(block) == usual]
+    counted, kept, usual = sorted_out(recording.blocks())
     if len(kept) < FEWEST_PAIRS:
         raise _too_few(recording, counted, kept, usual)
     sides = [
@@ -90,6 +88,21 @@ def judge(recording: Recording) -> Comparison:
         doubts=tuple(doubts(recording, kept, sides, check)),
         blocks=tuple(kept),
     )
+
+
+class SortedOut(NamedTuple):
+    """The blocks behind the warm-ups, those of them that count, and how each arm ended in these."""
+
+    counted: list[Block]
+    kept: list[Block]
+    usual: tuple[Ending, ...]
+
+
+def sorted_out(blocks: Sequence[Block]) -> SortedOut:
+    """Which of ``blocks`` count: those in which every arm ended as usual."""
+    counted = [block for block in blocks if block.number >= 0]
+    usual = usual_endings([block for block in blocks if block.number < 0] or counted[:1])
+    return SortedOut(counted, [block for block in counted if endings(block) == usual], usual)
 
 
 def endings(block: Block) -> tuple[Ending, ...]:

@@ -103,7 +103,7 @@ def parse_size(text: str) -> int:
     >>> parse_size("200"), parse_size("200k"), parse_size("1.5MB"), parse_size("64 MiB")
     (200, 200000, 1500000, 67108864)
     """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", text, re.IGNORECASE | re.ASCII)
+    match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,12})?)\s*([a-z]*)\s*", text, re.IGNORECASE | re.ASCII)
     unit = _UNITS.get(match[2].lower()) if match else None
     if match is None or unit is None:
         raise usage(f"{text!r} is not a size", hint="--payload-size 200, 64k, 1.5MB or 4MiB")

@@ -1,9 +1,12 @@
 """One handler out of those that a call would start: by its number, its JSON pointer, or a piece of its command line."""
 
+import re
 from collections.abc import Sequence
 
 from overdeck.errors import not_found
 from overdeck.wiring.handler import Handler
+
+_NUMBER = re.compile("[0-9]{1,6}")
 
 
 def pick(handlers: Sequence[Handler], wanted: str, shown: str) -> Handler:
@@ -12,7 +15,7 @@ def pick(handlers: Sequence[Handler], wanted: str, shown: str) -> Handler:
     Numbers count from 1, in the order the client starts them. Raises OverdeckError (exit 3) where none or several
     fit, with every candidate and its number; an empty ``wanted`` is a way to ask for that list.
     """
-    if wanted.isdecimal():
+    if _NUMBER.fullmatch(wanted):
         found = list(handlers[int(wanted) - 1 : int(wanted)]) if int(wanted) else []
     else:
         found = [handler for handler in handlers if handler.pointer == wanted] or [

@@ -7,6 +7,7 @@ and µs (CPU, pressure), sizes in kB.
 
 import json
 import os
+import stat
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from types import TracebackType
@@ -25,11 +26,21 @@ _PROGRAM = "hookbench"
 
 
 class RawRecord:
-    """Writes ``path`` anew, for its owner alone: it holds the first bytes of what hooks print. A context manager."""
+    """Writes ``path`` anew, for its owner alone: it holds the first bytes of what hooks print. A context manager.
+
+    A regular file that is there becomes its owner's alone before a byte is in it.
+    """
 
     def __init__(self, path: Path) -> None:
         try:
-            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            fd = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+            try:
+                if stat.S_ISREG(os.fstat(fd).st_mode):
+                    os.fchmod(fd, 0o600)
+                    os.ftruncate(fd, 0)
+            except OSError:
+                os.close(fd)
+                raise
         except OSError as error:
             raise usage(f"{path} cannot be written: {error.strerror}", hint="give --raw another path") from None
         self._path = path
@@ -52,9 +63,9 @@ class RawRecord:
         """What one arm starts."""
         self._line({"kind": "starts", "arm": arm, **asdict(starts)})
 
-    def uncounted(self, why: str) -> None:
-        """Starts cannot be counted here."""
-        self._line({"kind": "uncounted", "why": why})
+    def uncounted(self, arm: str, why: str) -> None:
+        """Why the starts of one arm could not be counted."""
+        self._line({"kind": "uncounted", "arm": arm, "why": why})
 
     def run(self, observed: Observed) -> None:
         """One run, warm-ups (negative block) and the run that made the measurement invalid included."""
@@ -159,7 +170,7 @@ def _take(recording: Recording, row: dict[str, Any]) -> None:
         arm = row.pop("arm")
         recording.starts[arm] = _starts(row)
     elif kind == "uncounted":
-        recording.uncounted = row["why"]
+        recording.uncounted[row["arm"]] = row["why"]
     elif kind == "invalid":
         recording.invalid = InvalidMeasurement(row["message"], code=row["code"], hint=row["hint"])
     elif kind == "end":

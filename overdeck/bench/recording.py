@@ -69,6 +69,8 @@ class Plan:
     machine: Machine
     before: Noise
     """The machine before the first run."""
+    control_in_place: bool = False
+    """The self-check's copy is the first arm where it stands: copies of its files did other work."""
 
     @property
     def compared(self) -> int:
@@ -84,8 +86,8 @@ class Recording:
     observed: list[Observed] = field(default_factory=list)
     starts: dict[str, Starts] = field(default_factory=dict)
     """By arm, without the tree of names."""
-    uncounted: str = ""
-    """Why starts could not be counted here at all."""
+    uncounted: dict[str, str] = field(default_factory=dict)
+    """By arm: why its starts could not be counted."""
     invalid: InvalidMeasurement | None = None
     ended: bool = False
     torn: bool = False
@@ -114,6 +116,7 @@ def make_plan(
     self_check: bool,
     stress: int,
     before: Noise,
+    control_in_place: bool = False,
 ) -> Plan:
     """The plan of a comparison that is about to start."""
     from overdeck import __version__
@@ -140,6 +143,7 @@ def make_plan(
         version=__version__,
         machine=this_machine(),
         before=before,
+        control_in_place=control_in_place,
     )
 
 

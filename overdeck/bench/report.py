@@ -9,7 +9,7 @@ from typing import Any
 from overdeck.bench.bootstrap import Estimate
 from overdeck.bench.judge import shown_ending
 from overdeck.bench.outcome import METRICS, Bucket, Comparison, Contrast, Metric, Side
-from overdeck.bench.starts import Count, Starts
+from overdeck.bench.starts import DISTURBED, Count, Starts
 from overdeck.bench.statistics import Ratio
 
 ARM_COLUMNS = ("arm", "CPU", "wall", "starts", "RSS", "exit", "command")
@@ -209,6 +209,7 @@ def _starts_data(starts: Starts) -> dict[str, Any]:
     return {
         "backend": starts.backend,
         "exact": starts.exact,
+        "undisturbed": starts.undisturbed,
         "runs": starts.runs,
         "process_starts": starts.process_starts._asdict(),
         "program_starts": starts.program_starts and starts.program_starts._asdict(),
@@ -217,12 +218,12 @@ def _starts_data(starts: Starts) -> dict[str, Any]:
 
 
 def starts_cell(starts: Starts | None) -> str:
-    """Programs where they are known, else the upper bound of processes."""
+    """Programs where they are known, else the upper bound of processes; of what, where watching changed the call."""
     if starts is None:
         return "-"
-    if starts.exact and starts.program_starts:
-        return _range(starts.program_starts)
-    return f"≤ {starts.process_starts.low}"
+    known = starts.program_starts if starts.exact else None
+    shown = _range(known) if known else f"≤ {starts.process_starts.low}"
+    return shown if starts.undisturbed else f"{shown} {DISTURBED}"
 
 
 def _one_line(text: str) -> str:

@@ -1,8 +1,8 @@
 """`starts`: how many processes, programs and threads one call of an arm starts, exactly where that is possible."""
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -10,17 +10,21 @@ from typing import NamedTuple, Self
 
 from overdeck.bench.arm import Arm
 from overdeck.bench.comparable import check_run, exit_codes
-from overdeck.bench.counting import BACKENDS, Backend, BackendName, Counted, Counting
+from overdeck.bench.counting import BACKENDS, Backend, BackendName, Counted, Counting, Unusable
 from overdeck.bench.endings import hand_of_the_client
 from overdeck.bench.limits import check_timeout
 from overdeck.bench.prepared import Prepared
 from overdeck.bench.start_hints import hints
 from overdeck.bench.start_tree import StartNode, tree
-from overdeck.errors import usage
+from overdeck.errors import InvalidMeasurement, usage
 from overdeck.spawn.launch import Run, Spawner
 
 RUNS = 5
 MOST_RUNS = 100
+
+
+DISTURBED = "of a call that ends otherwise when watched"
+"""What is said of a count that is not ``undisturbed``, in place of exact."""
 
 
 class Count(NamedTuple):
@@ -98,8 +102,8 @@ class StartCounter:
         ``cleanup`` run before and after each, uncounted; ``on_run`` is told how many runs have been counted, for
         progress.
 
-        Raises InvalidMeasurement where a run does not start or is not over in time, OverdeckError on impossible
-        arguments.
+        Raises InvalidMeasurement where a run does not start or is not over in time, or where the system lets nobody
+        count any more (``no-backend``, for a backend's Unusable); OverdeckError on impossible arguments.
         """
         if not 1 <= runs <= MOST_RUNS:
             raise usage(f"{runs} runs: one needs 1 to {MOST_RUNS}", hint=f"--runs {RUNS} is usual")
@@ -118,9 +122,16 @@ class StartCounter:
             for number in range(1, runs + 1):
                 for words in prepare:
                     prepared.step("prepare", words, timeout_s=timeout_s)
-                one = self._counting.backend.count(
-                    prepared, payload=file, timeout_s=timeout_s, drawn=_drawn(number)
-                )
+                try:
+                    one = self._counting.backend.count(
+                        prepared, payload=file, timeout_s=timeout_s, drawn=_drawn(number)
+                    )
+                except Unusable as reason:
+                    raise InvalidMeasurement(
+                        f"process starts can no longer be counted: {self._counting.backend.name} {reason}",
+                        code="no-backend",
+                        hint="count again; hookbench starts says what can count here",
+                    ) from None
                 for words in cleanup:
                     prepared.step("cleanup", words, timeout_s=timeout_s)
                 check_run(arm, one.run, timeout_s)
@@ -174,6 +185,49 @@ def count_starts(
     """
     with StartCounter() as counter:
         return counter.count(arm, payload=payload, runs=runs, environ=environ, timeout_s=timeout_s)
+
+
+@contextmanager
+def counter_or_why() -> Iterator[StartCounter | str]:
+    """A StartCounter for the length of a ``with``, or in words why nothing can count here."""
+    with ExitStack() as stack:
+        counter: StartCounter | str
+        try:
+            counter = stack.enter_context(StartCounter())
+        except InvalidMeasurement as nothing_counts:
+            counter = nothing_counts.message
+        yield counter
+
+
+def counted_or_why(
+    counter: StartCounter | str,
+    arm: Arm,
+    *,
+    payload: bytes,
+    runs: int = RUNS,
+    environ: Mapping[str, str] | None = None,
+    timeout_s: float = 60.0,
+    prepare: Sequence[Sequence[str]] = (),
+    cleanup: Sequence[Sequence[str]] = (),
+) -> Starts | str:
+    """As ``StartCounter.count``, or in words why there is no count: for measurements that hold without one.
+
+    An arm that runs, but not while it is watched, is one reason; ``counter`` being one (``counter_or_why``) another.
+    """
+    if isinstance(counter, str):
+        return counter
+    try:
+        return counter.count(
+            arm,
+            payload=payload,
+            runs=runs,
+            environ=environ,
+            timeout_s=timeout_s,
+            prepare=prepare,
+            cleanup=cleanup,
+        )
+    except InvalidMeasurement as invalid:
+        return invalid.message
 
 
 def _drawn(number: int) -> dict[str, str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from overdeck.bench.start_tree import as_data as tree_data
 from overdeck.bench.start_tree import as_lines
-from overdeck.bench.starts import Count, Starts
+from overdeck.bench.starts import DISTURBED, Count, Starts
 
 COLUMNS = ("a call", "starts")
 
@@ -21,7 +21,7 @@ def sentence(starts: Starts) -> str:
     if not starts.exact:
         return (
             f"one call starts at most {starts.process_starts.low} processes and threads (upper bound from /proc/stat: "
-            f"the least of {starts.runs} runs; not exact)"
+            f"the least of {starts.runs} runs; {'not exact' if starts.undisturbed else DISTURBED})"
         )
     parts = [_range(starts.process_starts, "process")]
     if starts.program_starts:
@@ -31,7 +31,10 @@ def sentence(starts: Starts) -> str:
     known = [count for count in (starts.process_starts, starts.program_starts, starts.threads) if count]
     alike = all(count.deterministic for count in known)
     how = f"the same in {starts.runs} runs" if starts.runs > 1 else "1 run"
-    return f"one call starts {_and(parts)} (exact; {how if alike else f'non-deterministic, {starts.runs} runs'})"
+    certain = "exact" if starts.undisturbed else DISTURBED
+    return (
+        f"one call starts {_and(parts)} ({certain}; {how if alike else f'non-deterministic, {starts.runs} runs'})"
+    )
 
 
 def lines(starts: Starts) -> Iterator[str]:
@@ -45,10 +48,11 @@ def lines(starts: Starts) -> Iterator[str]:
 def rows(starts: Starts) -> list[list[str]]:
     """One row a count, for COLUMNS."""
     label = "" if starts.exact else " and threads, at most"
+    of = "" if starts.undisturbed else f" {DISTURBED}"
     return [
-        [f"process starts{label}", _shown(starts.process_starts)],
-        ["program starts", _shown(starts.program_starts)],
-        ["threads", _shown(starts.threads)],
+        [f"process starts{label}{of}", _shown(starts.process_starts)],
+        [f"program starts{of}", _shown(starts.program_starts)],
+        [f"threads{of}", _shown(starts.threads)],
     ]
 
 
@@ -57,6 +61,7 @@ def as_data(starts: Starts) -> dict[str, Any]:
     return {
         "backend": starts.backend,
         "exact": starts.exact,
+        "undisturbed": starts.undisturbed,
         "runs": starts.runs,
         "process_starts": starts.process_starts._asdict(),
         "program_starts": starts.program_starts and starts.program_starts._asdict(),

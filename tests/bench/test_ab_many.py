@@ -151,6 +151,22 @@ def test_a_copied_script_that_looks_for_its_neighbours_is_repeated_in_place(hook
     assert said.code == 0
     plan = json.loads(raw.read_text().splitlines()[0])
     assert plan["arms"][2]["commands"] == plan["arms"][0]["commands"]
+    (doubt,) = [doubt["says"] for doubt in said.data["doubts"] if doubt["cause"] == "self-check"]
+    assert doubt.startswith("A was repeated in place")
+
+
+def test_a_copy_is_prepared_as_the_measured_runs_are(hookbench, payload, tmp_path):
+    """A hook that works once for each --prepare: without one, original and copy end differently here."""
+    (tmp_path / "ready").touch()
+    (tmp_path / "hook.sh").write_text(f"rm {tmp_path}/ready && echo worked\n")
+    raw = tmp_path / "raw.jsonl"
+    arm, touch, check = f"sh {tmp_path}/hook.sh", f"touch {tmp_path}/ready", f"test ! -e {tmp_path}/ready"
+    hookbench(
+        "ab", arm, arm, "--payload", payload, "--pairs", 11, "--no-starts", "--self-check", "--raw", raw,
+        "--prepare", touch, "--cleanup", check,
+    )  # fmt: skip
+    plan = json.loads(raw.read_text().splitlines()[0])
+    assert plan["arms"][2]["commands"] != plan["arms"][0]["commands"]
 
 
 def test_a_copy_has_a_path_of_the_same_length_where_there_is_room(hookbench, payload, tmp_path):

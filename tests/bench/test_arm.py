@@ -210,6 +210,7 @@ def test_one_handler_is_named_by_number_pointer_or_a_piece_of_its_command_line(t
         ("nothing", "no-such-handler", [1, 2, 3]),
         ("4", "no-such-handler", [1, 2, 3]),
         ("0", "no-such-handler", [1, 2, 3]),
+        ("9" * 5000, "no-such-handler", [1, 2, 3]),
     ],
 )
 def test_a_handler_that_is_not_one_is_not_found_and_the_candidates_are_listed(tmp_path, which, code, numbers):

@@ -326,3 +326,44 @@ def test_a_front_of_ours_among_the_hooks_would_not_count_these_calls(hookbench, 
     code = "import json, sys; sys.exit(0 if json.load(sys.stdin)['session_id'].startswith('overdeck-') else 3)"
     said = hookbench("fleet", "--settings", settings(Stop=[_hook(code)]), "--rate", "Stop=1", *QUICK)
     assert said.code == 0 and "exits 3" not in said.err
+
+
+def test_runs_of_a_raw_record_that_ended_otherwise_are_in_no_sum_and_are_said(hookbench, tmp_path, python):
+    """Three warm-ups and nine runs; the sixth of B fails, and costs much."""
+    count = tmp_path / "count"
+    code = (
+        f"import sys\nopen({str(count)!r}, 'a').write('x')\nn = len(open({str(count)!r}).read())\n"
+        "if n == 9:\n    [x * x for x in range(3_000_000)]\n    sys.exit('broken')"
+    )
+    made = hookbench(
+        "ab", "true", python(code), "--pairs", 9, "--allow-diff", "--no-starts", "--raw", tmp_path / "ab.jsonl"
+    )
+    assert made.code == 0, made.err
+    said = hookbench("fleet", "--raw", "Stop=ab.jsonl", "--rate", "Stop=0.5", "--json")
+    assert said.data["arms"][1]["events"][0]["runs"] == 8
+    assert any("in 1 of 9 blocks of ab.jsonl" in warning for warning in said.document["warnings"])
+
+
+def test_what_is_to_be_known_of_a_raw_records_runs_is_said(hookbench, settings, tmp_path):
+    """A timeout of the client's, starts that differ, and an end that never came."""
+    late = {"type": "command", "command": "sleep 5", "timeout": 0.2}
+    file = settings(Stop=[late, {"type": "command", "command": "exit 3"}])
+    made = hookbench(
+        "ab",
+        f"settings:{file}",
+        f"settings:{file}",
+        "--event",
+        "Stop",
+        "--pairs",
+        8,
+        "--raw",
+        tmp_path / "ab.jsonl",
+    )
+    assert made.code == 0, made.err
+    lines = (tmp_path / "ab.jsonl").read_text().splitlines()
+    (tmp_path / "ab.jsonl").write_text("\n".join(lines[:-1]) + "\n")
+    said = hookbench("fleet", "--raw", "Stop=ab.jsonl", "--rate", "Stop=0.5", "--json")
+    warnings = " ".join(said.document["warnings"])
+    assert "was killed at its own timeout" in warnings
+    assert "A: a hook exits 3 on Stop" in warnings
+    assert "was cut short after 8 blocks" in warnings

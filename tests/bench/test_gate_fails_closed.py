@@ -2,11 +2,15 @@
 
 import json
 import subprocess
+from contextlib import contextmanager
 
 import pytest
 from gated import BURN_60_MS, GATE, HOOK, Repository, assert_nothing_is_left, invalid
 from repositories import git
 
+from overdeck.bench.gate import run_gate
+from overdeck.bench.gate_config import read_gate_config
+from overdeck.errors import InvalidMeasurement
 from overdeck.process import argv_of
 
 EVENT = """\
@@ -216,3 +220,45 @@ def test_an_override_or_a_payload_that_cannot_be_meant_is_invalid(gate, reposito
     scenario = "[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\npayload = 'payload.json'\n"
     repository.gate(toml.replace("{scenario}", scenario))
     invalid(gate("--json"), "gate-config", why)
+
+
+@pytest.mark.parametrize(
+    "broken", ["[[scenario]\n", "scenario = 3\n", "[[scenario]]\nname = 3\n", "scenario = [3]\n"]
+)
+def test_a_gate_file_of_the_base_that_cannot_be_understood_is_invalid(gate, repository, broken):
+    repository.gate(broken)
+    repository.gate(GATE.format(base=repository.commit()))
+    invalid(gate("--json"), "base-gate-config", "what the base's gate measures cannot be told")
+
+
+def test_a_gate_file_outside_the_repository_is_told(gate, repository, tmp_path):
+    file = repository.root / "bench" / "gate.toml"
+    outside = file.rename(tmp_path / "outside.toml")
+    file.symlink_to(outside)
+    said = gate("--json")
+    assert said.code == 0, said.err
+    assert any("is outside the repository" in warning for warning in said.document["warnings"])
+
+
+def test_a_cause_that_is_no_lack_of_room_is_told_as_what_it_is(repository, tmp_path):
+    config = read_gate_config(repository.root / "bench" / "gate.toml")
+
+    @contextmanager
+    def builder(*_):
+        (tmp_path / "missing" / "prefix").mkdir()
+        yield
+
+    with pytest.raises(InvalidMeasurement) as raised:
+        run_gate(config, seed=1, builder=builder)
+    assert raised.value.code == "gate-stopped"
+    assert f"{tmp_path}/missing/prefix: No such file or directory" in raised.value.message
+
+
+@pytest.mark.parametrize("cap", [15, 81, 1000])
+def test_a_cap_outside_what_a_batch_may_have_is_refused(gate, cap):
+    gate("--json", "--pairs-cap", cap).check_refused(2, "usage", f"a cap of {cap} pairs")
+
+
+def test_what_is_wrong_in_the_gate_file_is_answered_by_what_is_right(gate, repository):
+    repository.gate("[[scenario]]\n")
+    assert 'argv = ["{bin}/hook"]' in gate("--json").document["error"]["hint"]

@@ -115,3 +115,19 @@ def test_a_report_that_cannot_be_written_is_told_before_anything_is_built(gate, 
 def test_a_summary_that_is_no_file_is_a_usage_error(gate, tmp_path):
     said = gate("--summary", tmp_path)
     assert (said.code, "is not a regular file" in said.err) == (2, True)
+
+
+def test_a_report_that_is_there_keeps_who_may_read_it(reported, repository, files):
+    repository.gate(GATE.format(base=""))
+    for file in files:
+        file.chmod(0o600)
+    reported()
+    assert [file.stat().st_mode & 0o777 for file in files] == [0o600, 0o600]
+
+
+def test_what_a_hook_says_means_nothing_to_the_page(reported, repository, files):
+    repository.hook("#!/bin/sh\necho '![x](https://example.invalid/x.png) [here](x) `code`' >&2\nexit 127\n")
+    repository.gate(GATE.format(base=repository.commit()))
+    assert reported().code == 4
+    text = said(files[0])
+    assert r"!\[x\](https://example.invalid/x.png) \[here\](x) \`code\`" in text

@@ -99,7 +99,9 @@ def test_a_size_is_what_a_person_types(text, size):
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "big", "-5", "3 apples", "1e6", "1,5MB"])
+@pytest.mark.parametrize(
+    "text", ["", "big", "-5", "3 apples", "1e6", "1,5MB", "9" * 400, "1." + "1" * 400, "1" * 5000]
+)
 def test_a_size_that_is_none_is_a_usage_error(text):
     with pytest.raises(OverdeckError) as error:
         parse_size(text)

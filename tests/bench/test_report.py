@@ -11,7 +11,7 @@ from waiting import until
 
 from overdeck.bench import command_arm, compare
 from overdeck.bench.judge import judge
-from overdeck.bench.raw import read_raw
+from overdeck.bench.raw import RawRecord, read_raw
 from overdeck.bench.report import as_data
 from overdeck.errors import OverdeckError
 from overdeck.process import argv_of
@@ -217,3 +217,13 @@ def test_a_report_can_be_exported(hookbench, recorded, tmp_path):
     assert hookbench("report", raw, "--export-markdown", page, "--export-json", shaped).code == 0
     assert "| A | `cat` |" in page.read_text()
     assert [len(one["times"]) for one in json.loads(Path(shaped).read_text())["results"]] == [8, 8]
+
+
+def test_a_record_that_is_there_becomes_its_owners_alone(tmp_path):
+    file = tmp_path / "raw.jsonl"
+    file.write_text("an older and longer record")
+    file.chmod(0o644)
+    with RawRecord(file) as record:
+        record.end()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert file.read_text() == '{"kind": "end"}\n'

@@ -7,6 +7,9 @@ import sys
 import pytest
 from waiting import ended, until
 
+from overdeck.bench.report import starts_cell
+from overdeck.bench.starts import Count, Starts
+from overdeck.bench.starts_report import as_data, rows, sentence
 from overdeck.process import argv_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has ptrace events")
@@ -125,3 +128,15 @@ def test_nothing_that_is_counted_outlives_hookbench(payload, tmp_path, environ, 
         running.kill()
     assert running.returncode == {"KILL": -9}.get(number, 130)
     until(lambda: ended(int(pids.read_text())), within_s=20)
+
+
+def test_a_count_of_a_call_that_ends_otherwise_when_watched_is_not_called_exact():
+    """A program that traces others is one."""
+    starts = Starts("ptrace", True, Count(2, 2), Count(2, 2), Count(0, 0), None, 5, undisturbed=False)
+    said = "of a call that ends otherwise when watched"
+    assert sentence(starts) == f"one call starts 2 processes and 2 programs ({said}; the same in 5 runs)"
+    assert starts_cell(starts) == f"2 {said}"
+    assert [row[0] for row in rows(starts)] == [
+        f"{what} {said}" for what in ("process starts", "program starts", "threads")
+    ]
+    assert as_data(starts)["undisturbed"] is False

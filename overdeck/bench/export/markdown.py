@@ -32,7 +32,7 @@ class Summary:
     appends = True
 
     def render(self, measured: Measured) -> bytes:
-        warnings = [f"> - {_inline(warning)}" for warning in measured.warnings]
+        warnings = [f"> - {inline(warning)}" for warning in measured.warnings]
         lines = [
             "### hookbench ab",
             "",
@@ -50,7 +50,7 @@ def _body(measured: Measured) -> list[str]:
         *(f"| {' | '.join(_cells(measured, arm))} |" for arm in measured.arms),
     ]
     return [
-        *(line for sentence in measured.sentences for line in (f"**{_inline(sentence)}**", "")),
+        *(line for sentence in measured.sentences for line in (f"**{inline(sentence)}**", "")),
         *rows,
         "",
         f"{measured.pairs} blocks in random order, seed {measured.seed}; paired ratios over {measured.arms[0].name}.",
@@ -93,6 +93,6 @@ def _code(text: str) -> str:
     return f"{fence} {shown} {fence}" if "`" in shown else f"`{shown}`"
 
 
-def _inline(text: str) -> str:
+def inline(text: str) -> str:
     """Text in which no character means anything to Markdown, on one line."""
     return "".join(f"\\{char}" if char in "\\`*_[]<>|#" else char for char in " ".join(text.split()))

@@ -14,8 +14,9 @@ from overdeck.bench.fleet.arithmetic import FEWEST_RUNS
 from overdeck.bench.fleet.model import NOTHING, EventCost
 from overdeck.bench.fleet.rates import Rate
 from overdeck.bench.noise import busy_before, read_noise, stolen
+from overdeck.bench.recording import PlannedArm
 from overdeck.bench.rounds import Cell, run_rounds
-from overdeck.bench.starts import StartCounter, Starts
+from overdeck.bench.starts import Starts, counted_or_why, counter_or_why
 from overdeck.dispatch.clients import subject_key
 from overdeck.dispatch.matchers import matches
 from overdeck.errors import InvalidMeasurement, usage
@@ -82,7 +83,8 @@ def measure_costs(
 ) -> Costs:
     """Run every event of ``rates`` in every arm ``runs`` times, in rounds of random order, and count its starts.
 
-    An event that starts no hook in an arm costs nothing there. Raises InvalidMeasurement where an arm starts
+    An event that starts no hook in an arm costs nothing there; starts that cannot be counted are None, and a warning
+    says why. Raises InvalidMeasurement where an arm starts
     no hook at all, where its file is one that the client drops, or where a run does not start or does not end
     in ``timeout_s``; OverdeckError (usage) on impossible arguments.
     """
@@ -111,7 +113,12 @@ def measure_costs(
         }
         costs.append((arm.name, arm.shown, of_arm))
     noise = [sentence for sentence in (busy_before(before), stolen(before, read_noise())) if sentence]
-    return Costs(tuple(costs), tuple(dict.fromkeys([*noise, *_doubts(cells, runs_of, starts)])))
+    doubts = [
+        doubt
+        for (name, word), cell in cells.items()
+        for doubt in event_doubts(name, word, cell.arm, runs_of[name, word], starts[name, word])
+    ]
+    return Costs(tuple(costs), tuple(dict.fromkeys([*noise, *doubts])))
 
 
 def hooks_without_rate(file: Path, rates: Sequence[Rate]) -> list[str]:
@@ -164,43 +171,48 @@ def _cells(arm: FleetArm, rates: Sequence[Rate], payloads: Mapping[str, bytes], 
     return found
 
 
-def _count(cells: Mapping[Spot, Cell], environ: Mapping[str, str] | None, timeout_s: float) -> dict[Spot, Starts]:
-    with StartCounter() as counter:
+def _count(
+    cells: Mapping[Spot, Cell], environ: Mapping[str, str] | None, timeout_s: float
+) -> dict[Spot, Starts | str]:
+    with counter_or_why() as counter:
         return {
-            spot: counter.count(
-                cell.arm, payload=cell.payload, runs=_COUNTED, environ=environ, timeout_s=timeout_s
+            spot: counted_or_why(
+                counter, cell.arm, payload=cell.payload, runs=_COUNTED, environ=environ, timeout_s=timeout_s
             )
             for spot, cell in cells.items()
         }
 
 
-def event_cost(runs: Sequence[Run], starts: Starts | None) -> EventCost:
+def event_cost(runs: Sequence[Run], starts: Starts | str | None) -> EventCost:
     """What ``runs`` of one event cost, and what it starts, where that was counted."""
+    counted = starts if isinstance(starts, Starts) else None
     return EventCost(
         tuple(run.cpu_us / 1e6 for run in runs),
         tuple(run.wall_ns / 1e9 for run in runs),
-        starts.process_starts if starts else None,
-        starts.program_starts if starts else None,
-        starts.exact if starts else True,
+        counted.process_starts if counted else None,
+        counted.program_starts if counted else None,
+        counted.exact if counted else True,
     )
 
 
-def _doubts(
-    cells: Mapping[Spot, Cell], runs_of: Mapping[Spot, Sequence[Run]], starts: Mapping[Spot, Starts]
+def event_doubts(
+    name: str, word: str, arm: Arm | PlannedArm, runs: Sequence[Run], starts: Starts | str | None
 ) -> Iterator[str]:
-    """What a reader should know about the runs before believing the sum."""
-    for spot, cell in cells.items():
-        name, word = spot
-        runs = runs_of[spot]
-        failed = {code: run for run in runs for i, code in enumerate(run.exits) if code and i not in run.expired}
-        for code, run in failed.items():
-            said = " ".join(run.stderr_head.split())[:160]
-            yield f"{name}: a hook exits {code} on {word}; is that its usual work? It says: {said or 'nothing'}"
-        yield from (f"{word}: {sentence}" for sentence in hand_of_the_client(cell.arm, runs))
-        if left := sum(run.killed for run in runs):
-            yield f"{name}: {left} processes were left running by {len(runs)} runs of {word}; they were killed"
-        if cell.arm.skipped:
-            yield f"{name}: {cell.arm.skipped} handlers of {word} are no command (http, prompt, …): not measured"
-        if starts[spot].exact:
-            yield from (f"{name}, {word}: {warning}" for warning in starts[spot].warnings)
-    yield from (warning for one in starts.values() if not one.exact for warning in one.warnings)
+    """What a reader should know about ``runs`` of the event ``word`` in arm ``name`` before believing a sum of them.
+
+    ``starts`` is the count, why there is none, or None where nobody was to count.
+    """
+    failed = {code: run for run in runs for i, code in enumerate(run.exits) if code and i not in run.expired}
+    for code, run in failed.items():
+        said = " ".join(run.stderr_head.split())[:160]
+        yield f"{name}: a hook exits {code} on {word}; is that its usual work? It says: {said or 'nothing'}"
+    yield from (f"{word}: {sentence}" for sentence in hand_of_the_client(arm, runs))
+    if left := sum(run.killed for run in runs):
+        yield f"{name}: {left} processes were left running by {len(runs)} runs of {word}; they were killed"
+    if arm.skipped:
+        yield f"{name}: {arm.skipped} handlers of {word} are no command (http, prompt, …): not measured"
+    if isinstance(starts, str):
+        yield f"starts were not counted: {starts}"
+    elif starts:
+        # What an upper bound warns of is true of the whole machine: said once, whatever the event.
+        yield from (f"{name}, {word}: {warning}" if starts.exact else warning for warning in starts.warnings)

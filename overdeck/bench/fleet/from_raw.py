@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from overdeck.bench.fleet.arithmetic import FEWEST_RUNS
-from overdeck.bench.fleet.costs import Costs, event_cost
+from overdeck.bench.fleet.costs import Costs, event_cost, event_doubts
 from overdeck.bench.fleet.model import EventCost
+from overdeck.bench.judge import sorted_out
 from overdeck.bench.raw import read_raw
 from overdeck.errors import not_found, usage
 
@@ -15,12 +16,14 @@ _HINT = "hookbench ab … --pairs 40 --raw FILE.jsonl"
 def raw_costs(files: Iterable[tuple[str, Path]]) -> Costs:
     """Costs from raw records: the word of a rate and a file each. Their arms are the arms.
 
-    Blocks that are not whole are left out. Raises OverdeckError where there is no such file (3), where it is no raw
-    record, holds too few blocks, or has other arms than the first one (2); InvalidMeasurement where the record is of
-    a measurement that was.
+    Blocks that are not whole are left out, and those in which an arm did not end as usual; the warnings say so, and
+    whatever else a reader should know of the runs. Raises OverdeckError where there is no such file (3), where it is
+    no raw record, holds too few blocks, or has other arms than the first one (2); InvalidMeasurement where the record
+    is of a measurement that was.
     """
     costs: dict[str, dict[str, EventCost]] = {}
     shown: dict[str, str] = {}
+    warnings: list[str] = []
     for word, path in files:
         if not path.is_file():
             raise not_found(f"there is no raw record {path}", hint=_HINT)
@@ -34,10 +37,23 @@ def raw_costs(files: Iterable[tuple[str, Path]]) -> Costs:
                 f"{path} is of the arms {', '.join(arms)}, the record before it of {', '.join(shown)}",
                 hint="give raw records of the same arms",
             )
-        blocks = [block for block in recording.blocks() if block.number >= 0]
-        if len(blocks) < FEWEST_RUNS:
-            raise usage(f"{path} has {len(blocks)} whole blocks, and an interval needs {FEWEST_RUNS}", hint=_HINT)
+        counted, kept, _ = sorted_out(recording.blocks())
+        if len(kept) < FEWEST_RUNS:
+            raise usage(
+                f"{path} has {len(kept)} whole blocks that ended as usual, and an interval needs {FEWEST_RUNS}",
+                hint=_HINT,
+            )
+        if left := len(counted) - len(kept):
+            warnings.append(
+                f"{word}: in {left} of {len(counted)} blocks of {path} an arm did not end as usual: left out"
+            )
+        if not recording.ended:
+            warnings.append(f"{word}: the measurement of {path} was cut short after {len(counted)} blocks")
         for which, name in enumerate(arms):
-            runs = [block.runs[which] for block in blocks]
-            costs.setdefault(name, {})[word] = event_cost(runs, recording.starts.get(name))
-    return Costs(tuple((name, shown[name], of_arm) for name, of_arm in costs.items()), ())
+            runs = [block.runs[which] for block in kept]
+            starts = recording.starts.get(name) or recording.uncounted.get(name)
+            costs.setdefault(name, {})[word] = event_cost(runs, starts)
+            warnings += event_doubts(name, word, recording.plan.arms[which], runs, starts)
+    return Costs(
+        tuple((name, shown[name], of_arm) for name, of_arm in costs.items()), tuple(dict.fromkeys(warnings))
+    )

@@ -122,9 +122,9 @@ def read_rates(path: Path) -> Rates:
         raise broken(path, 1, "there is no table [rates] with a rate in it")
     found = []
     for word, value in rows.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise broken(path, line_of(path, word), f"the rate of {word} is no number")
         try:
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise usage(f"the rate of {word} is no number", hint="")
             found.append(_rate(word, float(value), word))
         except OverdeckError as error:
             raise broken(path, line_of(path, word), error.message) from None

@@ -121,7 +121,8 @@ def _shim(ladder: Ladder, shim: Climbed) -> str:
     direct = next(
         (one for one in ladder.climbed if one.rung.name == shim.rung.name.removesuffix(" by a shim")), None
     )
-    said = f"{shim.rung.name}: {shim.starts.high} process starts"
+    starts = f"{shim.starts.high} process starts" if shim.starts else "starts not counted"
+    said = f"{shim.rung.name}: {starts}"
     if direct is None:
         return f"{said}, {_range(ladder, shim)}"
     first, other = shim.steps[0], direct.steps[0]

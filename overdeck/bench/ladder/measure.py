@@ -13,7 +13,7 @@ from overdeck.bench.limits import check_timeout
 from overdeck.bench.noise import busy_before, read_noise, stolen
 from overdeck.bench.payloads import generate
 from overdeck.bench.rounds import Cell, run_rounds
-from overdeck.bench.starts import Count, StartCounter
+from overdeck.bench.starts import Count, Starts, counted_or_why, counter_or_why
 from overdeck.bench.statistics import Ratio, ratio
 from overdeck.errors import InvalidMeasurement, usage
 from overdeck.spawn.launch import Run
@@ -36,11 +36,11 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Climbed:
-    """A rung that was measured, with a step for each size; ``starts`` is of the smallest."""
+    """A rung that was measured, with a step for each size; ``starts`` is of the smallest, None where not counted."""
 
     rung: Rung
     steps: tuple[Step, ...]
-    starts: Count
+    starts: Count | None
     starts_exact: bool
 
 
@@ -67,7 +67,8 @@ def measure_ladder(
 ) -> Ladder:
     """Run every rung on payloads of ``sizes`` bytes, ``rounds`` times in random order; the first rung is the floor.
 
-    A rung that does not exist here, or does not exit 0 in silence, is left out and named in ``missing``. Raises
+    A rung that does not exist here, or does not exit 0 in silence, is left out and named in ``missing``; where its
+    starts cannot be counted, a warning says why. Raises
     InvalidMeasurement where the floor is one of these or a run does not end in ``timeout_s``.
     """
     if not FEWEST_ROUNDS <= rounds <= MOST_ROUNDS:
@@ -87,10 +88,12 @@ def measure_ladder(
             code="no-floor",
             hint="put a `true` on PATH: PATH=/usr/bin:/bin",
         )
-    with StartCounter() as counter:
+    with counter_or_why() as counter:
         starts = [
-            counter.count(_arm(rung), payload=payloads[0], runs=_COUNTED, timeout_s=timeout_s) for rung in here
+            counted_or_why(counter, _arm(rung), payload=payloads[0], runs=_COUNTED, timeout_s=timeout_s)
+            for rung in here
         ]
+    uncounted = [f"starts were not counted: {why}" for why in starts if isinstance(why, str)]
     cells = [Cell(_arm(rung), payload) for rung in here for payload in payloads]
     runs = run_rounds(cells, rounds, seed=seed, timeout_s=timeout_s, on_round=on_round)
     by_rung = [runs[at : at + len(sizes)] for at in range(0, len(runs), len(sizes))]
@@ -103,13 +106,13 @@ def measure_ladder(
             Climbed(
                 rung,
                 tuple(_step(size, *both) for size, *both in zip(sizes, by_rung[0], of_rung, strict=True)),
-                counted.process_starts,
-                counted.exact,
+                counted.process_starts if isinstance(counted, Starts) else None,
+                not isinstance(counted, Starts) or counted.exact,
             )
             for rung, of_rung, counted in zip(here, by_rung, starts, strict=True)
         ),
         missing=tuple(missing),
-        warnings=tuple(dict.fromkeys([sentence for sentence in noise if sentence])),
+        warnings=tuple(dict.fromkeys([*(sentence for sentence in noise if sentence), *uncounted])),
     )
 
 

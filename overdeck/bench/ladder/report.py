@@ -44,7 +44,7 @@ def as_data(ladder: Ladder) -> dict[str, Any]:
             {
                 "name": climbed.rung.name,
                 "kind": climbed.rung.kind,
-                "process_starts": climbed.starts._asdict(),
+                "process_starts": climbed.starts and climbed.starts._asdict(),
                 "starts_exact": climbed.starts_exact,
                 "steps": [_step_data(step) for step in climbed.steps],
             }
@@ -72,6 +72,8 @@ def _step_data(step: Step) -> dict[str, Any]:
 
 
 def _starts(climbed: Climbed) -> str:
+    if climbed.starts is None:
+        return "?"
     low, high = climbed.starts
     said = str(low) if low == high else f"{low}-{high}"
     return said if climbed.starts_exact else f"<={said}"

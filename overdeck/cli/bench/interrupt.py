@@ -1,4 +1,4 @@
-"""What both verbs do when they are told to stop."""
+"""What a verb that measures does when it is told to stop."""
 
 import signal
 from collections.abc import Iterator

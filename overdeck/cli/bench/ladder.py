@@ -26,7 +26,7 @@ def ladder(
     timeout: Annotated[float, typer.Option("--timeout", help="Seconds one run may take.")] = 60.0,
     as_json: JsonOption = False,
 ) -> None:
-    """What a hook that does nothing costs here, rung by rung, and which rung to use. Takes 12 s of CPU.
+    """What a hook that does nothing costs here, rung by rung, and which rung to use.
 
     Every figure is CPU time over that of `true`, measured in the same round of random order.
     """
