@@ -72,6 +72,8 @@ class GateOutcome:
     seed: int
     scenarios: tuple[ScenarioRow, ...]
     warnings: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    """Scenarios that the base's gate file has and this one has not: they passed nothing."""
 
 
 def run_gate(
@@ -101,7 +103,7 @@ def run_gate(
     warnings: list[str] = [busy] if (busy := busy_before(start)) else []
     try:
         with builder(root, commit, config.build, note) as sides, counter_or_why() as counter:
-            warnings += _dropped(config, root, sides.base)
+            dropped = _dropped(config, root, sides.base, warnings)
             measuring = _Measuring(sides, counter, random.Random(seed), pairs_cap, follow, warnings)
             rows = []
             for scenario in config.scenarios:
@@ -111,7 +113,7 @@ def run_gate(
         raise _stopped(error) from None
     if taken := stolen(start, read_noise()):
         warnings.append(taken)
-    return GateOutcome(worst([row.verdict for row in rows]), commit, seed, tuple(rows), tuple(warnings))
+    return GateOutcome(worst([row.verdict for row in rows]), commit, seed, tuple(rows), tuple(warnings), dropped)
 
 
 def _stopped(error: OSError) -> InvalidMeasurement:
@@ -147,7 +149,7 @@ def _pinned(config: GateConfig) -> str:
     return config.base
 
 
-def _dropped(config: GateConfig, root: Path, base: Build) -> list[str]:
+def _dropped(config: GateConfig, root: Path, base: Build, warnings: list[str]) -> tuple[str, ...]:
     """What the base's own gate file measures and this one does not: said, for a gate can be emptied bit by bit.
 
     Raises InvalidMeasurement where they have no scenario in common, or the base's own cannot be understood.
@@ -155,9 +157,10 @@ def _dropped(config: GateConfig, root: Path, base: Build) -> list[str]:
     try:
         file = base.source / config.file.resolve().relative_to(root)
     except ValueError:
-        return [
+        warnings.append(
             f"{config.file} is outside the repository: nobody can tell whether it measures what the base's gate did"
-        ]
+        )
+        return ()
     before, now = scenario_names(file), {scenario.name for scenario in config.scenarios}
     if before and not before & now:
         raise InvalidMeasurement(
@@ -165,7 +168,9 @@ def _dropped(config: GateConfig, root: Path, base: Build) -> list[str]:
             code="no-common-scenario",
             hint="keep one, or pin a base that measures the new ones",
         )
-    return [f"scenario {name!r}, which the base's gate file has, is not measured" for name in sorted(before - now)]
+    dropped = tuple(sorted(before - now))
+    warnings += [f"scenario {name!r}, which the base's gate file has, is not measured" for name in dropped]
+    return dropped
 
 
 class _Measuring:

@@ -37,6 +37,7 @@ def as_data(outcome: GateOutcome) -> dict[str, Any]:
         "verdict": outcome.verdict,
         "base": outcome.base,
         "seed": outcome.seed,
+        "dropped": list(outcome.dropped),
         "scenarios": [_scenario_data(row) for row in outcome.scenarios],
     }
 
@@ -134,6 +135,8 @@ def junit(outcome: GateOutcome) -> bytes:
         if scenario.control is not None:
             unclear = scenario.control.verdict == "unclear"
             cases.append((scenario.name, "control", "inconclusive" if unclear else "pass", scenario.reason))
+    for name in outcome.dropped:
+        cases.append((name, "measured", "inconclusive", "the base's gate file has this scenario, and head's has not"))
     return _suite(cases)
 
 

@@ -92,8 +92,11 @@ def test_a_scenario_that_is_no_longer_measured_is_told(gate, repository):
     base = repository.commit()
     repository.gate(GATE.format(base=base))
     said = gate("--json")
-    assert said.code == 0
+    assert (said.code, said.data["dropped"]) == (0, ["dear"])
     assert any("'dear'" in warning and "not measured" in warning for warning in said.document["warnings"])
+    strict = gate("--strict")
+    assert strict.code == 5
+    assert strict.out.splitlines()[0].endswith("; no longer measured: dear")
 
 
 def test_a_copy_of_base_that_costs_more_than_base_is_invalid(gate, repository):
