@@ -50,10 +50,10 @@ def gate(
     from overdeck.bench.gate_report import as_data, reports
     from overdeck.errors import InvalidMeasurement
 
-    with verb("gate", as_json) as out, sigterm_unwinds():
+    with verb("gate", as_json, outlives_reader=True) as out, sigterm_unwinds():
         chosen = draw_seed() if seed is None else seed
         out.note(f"seed {chosen}")
-        with reports(summary, junit) as files:
+        with reports(summary, junit, config) as files:
             try:
                 outcome = run_gate(
                     read_gate_config(config),
