@@ -244,7 +244,8 @@ def test_without_a_build_key_each_side_is_installed_into_a_venv_of_its_own(gate,
     assert said.data["verdict"] in ("pass", "inconclusive")
 
 
-def test_a_cancelled_gate_takes_its_worktree_and_arms_with_it(repository, environ, tmp_path):
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
+def test_a_cancelled_gate_takes_its_worktree_and_arms_with_it(repository, environ, tmp_path, how):
     environ["TMPDIR"] = str(tmp_path / "temporary")
     (tmp_path / "temporary").mkdir()
     pid_file = tmp_path / "pid"
@@ -259,7 +260,7 @@ def test_a_cancelled_gate_takes_its_worktree_and_arms_with_it(repository, enviro
     )
     until(lambda: pid_file.exists() or running.poll() is not None, within_s=60)
     assert running.poll() is None
-    running.send_signal(signal.SIGTERM)
+    running.send_signal(how)
     running.communicate(timeout=60)
     assert running.returncode == 130
     with pytest.raises(ProcessLookupError):

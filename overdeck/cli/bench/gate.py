@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from overdeck.cli.bench.interrupt import sigterm_unwinds
+from overdeck.cli.bench.interrupt import signals_unwind
 from overdeck.cli.bench.progress import progress
 from overdeck.cli.output import JsonOption, Output, verb
 from overdeck.errors import ExitCode
@@ -50,7 +50,7 @@ def gate(
     from overdeck.bench.gate_report import as_data, reports
     from overdeck.errors import InvalidMeasurement
 
-    with verb("gate", as_json, outlives_reader=True) as out, sigterm_unwinds():
+    with verb("gate", as_json, outlives_reader=True) as out, signals_unwind():
         chosen = draw_seed() if seed is None else seed
         out.note(f"seed {chosen}")
         with reports(summary, junit, config) as files:
