@@ -7,6 +7,7 @@ that this machine makes out of nothing.
 """
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -25,6 +26,9 @@ from overdeck.process import Completed, run
 
 BUILD_DEADLINE_S = 900.0
 _STRIPPED = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
+_BUILT = ("{bin}", "{prefix}", "{source}")
+_RUNNERS = re.compile(r"(.*/)?(sh|bash|dash|zsh|env|node|perl|ruby|python[0-9.]*)")
+"""What runs a file that is named behind it."""
 _LOG_TAIL = 12
 _PREFIX = "hookbench-gate-"
 _LOCK = "alive"
@@ -64,6 +68,19 @@ class Build:
                 word = word.replace(placeholder, str(folder))
             filled.append(word)
         return tuple(filled)
+
+
+def runs_its_own(argv: Sequence[str]) -> bool:
+    """Whether what ``argv`` runs, placeholders still in it, is a side's own, and not the same program on every side.
+
+    ``{home}`` may also be a mere argument, so it counts where it is run.
+
+    >>> runs_its_own(["sh", "-c", "cat | $0", "{bin}/hook"]), runs_its_own(["hook", "--plan", "{home}/plan"])
+    (True, False)
+    """
+    if any(folder in word for word in argv for folder in _BUILT):
+        return True
+    return any("{home}" in word for word in (argv if _RUNNERS.fullmatch(argv[0]) else argv[:1]))
 
 
 class Sides(NamedTuple):
@@ -163,7 +180,8 @@ def _check_out(root: Path, commit: str, side: Build) -> None:
         raise InvalidMeasurement(
             f"base {commit[:12]} could not be checked out: {made.complaint}",
             code="base-checkout",
-            hint=f"try: git worktree add --detach /tmp/base {commit[:12]}; and df -h {tempfile.gettempdir()}",
+            hint=f"try: git worktree add --detach /tmp/base {commit[:12]}; and "
+            f"{shlex.join(['df', '-h', tempfile.gettempdir()])}",
         )
 
 

@@ -10,7 +10,7 @@ from overdeck.git import git
 
 
 def copy_work_tree(root: Path, target: Path) -> None:
-    """Copy tracked and unignored files of the work tree ``root`` into ``target``; files deleted there are no files here.
+    """Copy tracked and unignored files of the work tree ``root`` into ``target``; what was deleted there is not here.
 
     Raises InvalidMeasurement where git cannot list them, or one is neither a file nor a link (a submodule, a
     repository inside), and OSError.
@@ -23,8 +23,8 @@ def copy_work_tree(root: Path, target: Path) -> None:
         elif name.endswith("/") or (source / ".git").exists():
             raise _not_carried(
                 f"{_shown(name)} is a repository of its own, a submodule or a clone",
-                hint=f"gate it on its own, or take it out of this one: {shlex.join(['git', 'rm', '--cached', _shown(name)])}"
-                " and a line in .gitignore",
+                hint="gate it on its own, or have it neither tracked nor unignored here: "
+                f"{shlex.join(['git', 'check-ignore', '-v', _shown(name)])}",
             )
         elif source.exists() and not source.is_dir():
             raise _not_carried(
@@ -46,12 +46,8 @@ def _listed(root: Path) -> list[str]:
                 code="head-checkout",
                 hint=shlex.join(["git", "-C", str(root), "status"]),
             )
-    modules = {
-        line.partition(b"\t")[2] for line in staged.raw.split(b"\0") if line.startswith(b"160000 ")
-    }
-    return [
-        os.fsdecode(name) + "/" * (name in modules) for name in dict.fromkeys(files.raw.split(b"\0")) if name
-    ]
+    modules = {line.partition(b"\t")[2] for line in staged.raw.split(b"\0") if line.startswith(b"160000 ")}
+    return [os.fsdecode(name) + "/" * (name in modules) for name in dict.fromkeys(files.raw.split(b"\0")) if name]
 
 
 def check_links(side: str, source: Path, root: Path) -> None:
@@ -63,13 +59,15 @@ def check_links(side: str, source: Path, root: Path) -> None:
             if not link.is_symlink():
                 continue
             leads_to = Path(os.path.realpath(link))
-            relative = not os.readlink(link).startswith("/")
+            relative = not link.readlink().is_absolute()
             if leads_to.is_relative_to(source) or not (relative or leads_to.is_relative_to(root)):
                 continue
-            where = "into the repository's own work tree" if leads_to.is_relative_to(root) else "out of the checkout"
+            where = (
+                "into the repository's own work tree" if leads_to.is_relative_to(root) else "out of the checkout"
+            )
             name = _shown(str(link.relative_to(source)))
             raise _not_carried(
-                f"in {side} the link {name} leads {where}, to {_shown(os.readlink(link))}",
+                f"in {side} the link {name} leads {where}, to {_shown(str(link.readlink()))}",
                 hint=f"make it a relative link that stays inside: {shlex.join(['ln', '-sfn', 'TARGET', name])}",
             )
 

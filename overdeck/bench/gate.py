@@ -128,7 +128,9 @@ def _stopped(error: OSError) -> InvalidMeasurement:
     return InvalidMeasurement(
         f"the gate could not go on: {f'{file}: ' if file else ''}{error.strerror or error}",
         code="gate-stopped",
-        hint=f"ls -ld {file}" if file else "run the gate again; ulimit -a says what this process may use",
+        hint=shlex.join(["ls", "-ld", file])
+        if file
+        else "run the gate again; ulimit -a says what this process may use",
     )
 
 
@@ -144,7 +146,8 @@ def _pinned(config: GateConfig) -> str:
         raise InvalidMeasurement(
             f"base = {config.base!r} in {config.file} is no pinned commit: what it names can move with every commit",
             code="not-pinned",
-            hint=f"write the whole name there: git rev-parse {config.base}; or pass --base {config.base}",
+            hint=f"write the whole name there: {shlex.join(['git', 'rev-parse', config.base])}; or pass "
+            f"{shlex.join(['--base', config.base])}",
         )
     return config.base
 

@@ -33,18 +33,18 @@
 
 ``{bin}``, ``{prefix}``, ``{source}`` and ``{home}`` stand for the side's own folders in ``argv``, ``settings``,
 ``prepare``, ``env`` and ``build``; ``{gate}`` for the folder of this file, the same for both. ``build`` runs in a
-checkout of that side and must fill ``{prefix}``. ``argv`` or ``settings`` must name one of the side's folders as what
-is run: what is the same program on both sides would pass whatever head does. A tolerance is the scenario's own, else its hook's, else that of
-``[tolerance]``, metric by metric. Anything the file says wrongly makes the gate INVALID: a gate that measured less
-than was meant has passed.
+checkout of that side and must fill ``{prefix}``. ``argv`` or ``settings`` must name one of the side's folders as
+what is run: what is the same program on both sides would pass whatever head does. A tolerance is the scenario's
+own, else its hook's, else that of ``[tolerance]``, metric by metric. Anything the file says wrongly makes the gate
+INVALID: a gate that measured less than was meant has passed.
 """
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from overdeck.bench.builds import runs_its_own
 from overdeck.bench.limits import LONGEST_TIMEOUT_S
 from overdeck.bench.outcome import Metric
 from overdeck.bench.payloads import generate
@@ -56,9 +56,6 @@ _SCENARIO = {
     "name", "argv", "settings", "handler", "event", "tool", "payload", "payload_size", "prepare", "env", "hook",
     "tolerance", "timeout_s", "exit", "allow_diff",
 }  # fmt: skip
-_BUILT = ("{bin}", "{prefix}", "{source}")
-_RUNNERS = re.compile(r"(.*/)?(sh|bash|dash|zsh|env|node|perl|ruby|python[0-9.]*)")
-"""What runs a file that is named behind it."""
 
 
 class Tolerance(NamedTuple):
@@ -202,8 +199,14 @@ class _Reader:
             raise self._wrong(f"env {where} is not a table of strings")
         prepare = table.get("prepare", [])
         timeout = table.get("timeout_s", 60.0)
-        if not isinstance(timeout, int | float) or isinstance(timeout, bool) or not 0 < timeout <= LONGEST_TIMEOUT_S:
-            raise self._wrong(f"timeout_s {where} is no number of seconds, more than 0 and at most {LONGEST_TIMEOUT_S:g}")
+        if (
+            not isinstance(timeout, int | float)
+            or isinstance(timeout, bool)
+            or not 0 < timeout <= LONGEST_TIMEOUT_S
+        ):
+            raise self._wrong(
+                f"timeout_s {where} is no number of seconds, more than 0 and at most {LONGEST_TIMEOUT_S:g}"
+            )
         allow_diff = table.get("allow_diff", False)
         if not isinstance(prepare, list) or not isinstance(allow_diff, bool):
             raise self._wrong(f"prepare {where} is not a list of commands, or allow_diff not true or false")
@@ -228,12 +231,12 @@ class _Reader:
                 raise self._wrong(f"has no argv {where}, and no settings")
             if "handler" in table:
                 raise self._wrong(f"has a handler {where}, but no settings to find it in")
-            if not _of_a_side(table["argv"]):
+            if not runs_its_own(table["argv"]):
                 raise self._same_on_both(f"argv {where}", "{bin}", '"{bin}/hook"')
             return argv, None
         if argv:
             raise self._wrong(f"has argv and settings {where}: give one")
-        if not any(folder in self._text(table, "settings", where) for folder in (*_BUILT, "{home}")):
+        if not runs_its_own([self._text(table, "settings", where)]):
             raise self._same_on_both(f"settings {where}", "{source}", '"{source}/.claude/settings.json"')
         return (), Settings(
             self._filled(self._text(table, "settings", where)),
@@ -244,8 +247,8 @@ class _Reader:
 
     def _same_on_both(self, what: str, folder: str, example: str) -> InvalidMeasurement:
         return InvalidMeasurement(
-            f"{self.file}: {what} names no side's own folder as what is run, so both sides would run the same, whatever "
-            f"head does: it needs {folder} ({{bin}}, {{prefix}}, {{source}} and {{home}} are the side's)",
+            f"{self.file}: {what} names no side's own folder as what is run, so both sides would run the same, "
+            f"whatever head does: it needs {folder} ({{bin}}, {{prefix}}, {{source}} and {{home}} are the side's)",
             code="gate-config",
             hint=f"name what is measured by its side: {example}",
         )
@@ -323,13 +326,6 @@ class _Reader:
             hint='a [[scenario]] that is right: name = "a call", argv = ["{bin}/hook"], payload = "payload.json", '
             "tolerance = { cpu = 0.05 }",
         )
-
-
-def _of_a_side(argv: Sequence[str]) -> bool:
-    """Whether what ``argv`` runs is a side's own: ``{home}`` may also be a mere argument, so it counts where it is run."""
-    if any(folder in word for word in argv for folder in _BUILT):
-        return True
-    return any("{home}" in word for word in (argv if _RUNNERS.fullmatch(argv[0]) else argv[:1]))
 
 
 def _texts(value: Any) -> Iterator[str]:

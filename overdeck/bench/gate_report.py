@@ -141,7 +141,9 @@ def junit(outcome: GateOutcome) -> bytes:
             unclear = scenario.control.verdict == "unclear"
             cases.append((scenario.name, "control", "inconclusive" if unclear else "pass", scenario.reason))
     for name in outcome.dropped:
-        cases.append((name, "measured", "inconclusive", "the base's gate file has this scenario, and head's has not"))
+        cases.append(
+            (name, "measured", "inconclusive", "the base's gate file has this scenario, and head's has not")
+        )
     return _suite(cases)
 
 
@@ -213,7 +215,9 @@ def _check_places(summary: Path | None, xml: Path | None, config: Path) -> None:
             continue
         elsewhere = f"{option} {shlex.quote(f'/tmp/{_FILES[option]}')}"
         if not path.parent.is_dir():
-            raise usage(f"{path.parent} is no folder that is there", hint=shlex.join(["mkdir", "-p", str(path.parent)]))
+            raise usage(
+                f"{path.parent} is no folder that is there", hint=shlex.join(["mkdir", "-p", str(path.parent)])
+            )
         if (path.exists() or path.is_symlink()) and not path.is_file():
             raise usage(f"{option}: {path} is not a regular file", hint=elsewhere)
         if _same(path, config):
@@ -226,7 +230,7 @@ def _check_places(summary: Path | None, xml: Path | None, config: Path) -> None:
         if start not in (b"", _OURS):
             raise usage(
                 f"--junit: {xml} is no JUnit file of a gate, and would be replaced",
-                hint=f"{shlex.join(['rm', str(xml)])}, or give --junit another file",
+                hint="give --junit a file that is not there yet, or an earlier report of a gate",
             )
 
 

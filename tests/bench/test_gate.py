@@ -124,7 +124,9 @@ def test_a_scenario_that_one_side_lacks_is_invalid(gate, repository):
 
 
 def test_one_invalid_scenario_spoils_a_passing_gate(gate, repository):
-    second = '\n[[scenario]]\nname = "broken"\nargv = ["{bin}/hook"]\npayload = "payload.json"\nprepare = [["false"]]\n'
+    second = (
+        '\n[[scenario]]\nname = "broken"\nargv = ["{bin}/hook"]\npayload = "payload.json"\nprepare = [["false"]]\n'
+    )
     repository.gate(GATE.format(base=repository.base) + second)
     said = gate("--json")
     invalid(said, "invalid-scenario", "could not be prepared")
@@ -158,7 +160,10 @@ def test_prepare_runs_once_a_side_in_the_home_that_the_arms_keep(gate, repositor
             "[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\npayload = 'payload.json'\ntolerence = { cpu = 1 }\n",
             "unknown key",
         ),
-        ("[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\npayload = 'payload.json'\n" * 2, "two scenarios of one name"),
+        (
+            "[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\npayload = 'payload.json'\n" * 2,
+            "two scenarios of one name",
+        ),
     ],
 )
 def test_a_gate_file_that_says_something_wrong_is_invalid(gate, repository, toml, why):

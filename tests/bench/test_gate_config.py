@@ -41,7 +41,8 @@ def test_without_a_word_about_tolerance_it_is_3_percent_cpu_10_percent_wall_and_
 
 
 def test_a_payload_of_a_size_is_made_for_the_event_and_tool(tmp_path):
-    text = "[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\nevent = 'PreToolUse'\ntool = 'Write'\npayload_size = 100_000\n"
+    text = "[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\nevent = 'PreToolUse'\n"
+    text += "tool = 'Write'\npayload_size = 100_000\n"
     (scenario,) = read(tmp_path, text)
     said = json.loads(scenario.payload)
     assert (len(scenario.payload), said["hook_event_name"], said["tool_name"]) == (100_000, "PreToolUse", "Write")
@@ -91,7 +92,9 @@ SCENARIO = "[[scenario]]\nname = 'x'\npayload = 'payload.json'\n"
         ("settings = '.claude/settings.json'\nevent = 'PreToolUse'", "{source}"),
     ],
 )
-def test_a_scenario_that_runs_the_same_on_both_sides_is_refused_with_the_placeholder(tmp_path, started, placeholder):
+def test_a_scenario_that_runs_the_same_on_both_sides_is_refused_with_the_placeholder(
+    tmp_path, started, placeholder
+):
     with pytest.raises(InvalidMeasurement, match=re.escape(f"it needs {placeholder}")):
         read(tmp_path, f"{SCENARIO}{started}\n")
 

@@ -188,7 +188,10 @@ def test_a_handler_that_nobody_can_measure_on_one_side_alone_is_invalid(gate, re
 
 @pytest.mark.parametrize(
     ("more", "why"),
-    [({"timeout": 1}, "killed at its own timeout of 1 s"), ({"async": True}, "which the client does not wait for")],
+    [
+        ({"timeout": 1}, "killed at its own timeout of 1 s"),
+        ({"async": True}, "which the client does not wait for"),
+    ],
 )
 @pytest.mark.slow
 def test_a_handler_that_is_killed_on_both_sides_is_invalid(gate, repository, more, why):

@@ -22,7 +22,9 @@ def gate(
     base: Annotated[
         str | None, typer.Option("--base", metavar="REV", help="Compare with this commit, not the pinned one.")
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit 5 when it stays unclear, or a scenario of base's is gone.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit 5 when it stays unclear, or a scenario of base's is gone.")
+    ] = False,
     pairs_cap: Annotated[int, typer.Option("--pairs-cap", help="The most blocks of one batch (16 to 80).")] = 80,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Repeat the random choices of an earlier run.")
