@@ -3,15 +3,19 @@
 import json
 import subprocess
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from gated import BURN_60_MS, GATE, HOOK, Repository, assert_nothing_is_left, invalid
 from repositories import git
 
+from overdeck.bench.arm import Arm, Wait
 from overdeck.bench.gate import run_gate
-from overdeck.bench.gate_config import read_gate_config
+from overdeck.bench.gate_checks import check_block
+from overdeck.bench.gate_config import Scenario, Tolerance, read_gate_config
 from overdeck.errors import InvalidMeasurement
 from overdeck.process import argv_of
+from overdeck.spawn.launch import Run
 
 EVENT = """\
 base = "{base}"
@@ -186,22 +190,24 @@ def test_a_handler_that_nobody_can_measure_on_one_side_alone_is_invalid(gate, re
     invalid(gate("--json"), "invalid-scenario", why)
 
 
-@pytest.mark.parametrize(
-    ("more", "why"),
-    [
-        ({"timeout": 1}, "killed at its own timeout of 1 s"),
-        ({"async": True}, "which the client does not wait for"),
-    ],
-)
 @pytest.mark.slow
-def test_a_handler_that_is_killed_on_both_sides_is_invalid(gate, repository, more, why):
+def test_a_handler_that_is_killed_at_its_timeout_on_both_sides_is_invalid(gate, repository):
     settings(repository, "cat >/dev/null; sleep 30")
     wired = json.loads((repository.root / "settings.json").read_text())
-    wired["hooks"]["PreToolUse"][0]["hooks"][0].update(more)
-    wired["hooks"]["PreToolUse"][0]["hooks"].append({"type": "command", "command": "cat"})
+    wired["hooks"]["PreToolUse"][0]["hooks"][0]["timeout"] = 1
     (repository.root / "settings.json").write_text(json.dumps(wired))
     repository.gate(EVENT.format(base=repository.commit(), tool="Bash"))
-    invalid(gate("--json"), "invalid-scenario", why)
+    invalid(gate("--json"), "invalid-scenario", "killed at its own timeout of 1 s")
+
+
+@pytest.mark.parametrize("killed", [{"expired": (0,), "exits": (0,)}, {"cut": (0,), "exits": (None,)}])
+def test_a_run_in_which_a_handler_was_killed_or_cut_is_no_measurement(killed):
+    ended = Run(**(dict.fromkeys(Run._fields, 0) | {"exits": (0,), "expired": (), "cut": (), "stderr_head": ""}))
+    arms = [Arm(name, "cat", (("cat",),), Path("/"), waits=(Wait(1.0, True),)) for name in ("base", "head")]
+    scenario = Scenario("a call", ("{bin}/x",), b"", Tolerance())
+    check_block(scenario, arms, [ended, ended])
+    with pytest.raises(InvalidMeasurement, match=r"arm head: 'cat'.* was .*killed"):
+        check_block(scenario, arms, [ended, ended._replace(**killed)])
 
 
 @pytest.mark.parametrize(
