@@ -22,6 +22,8 @@ class Answer(NamedTuple):
     code: int
     stdout: str
     stderr: str
+    raw: bytes
+    """Standard output as it came: a file's name need not be UTF-8."""
 
     @property
     def complaint(self) -> str:
@@ -81,4 +83,4 @@ def git(*args: str, cwd: Path, deadline_s: float = 30.0) -> Answer:
             hint="install git, then run the command again",
         )
     stdout, stderr = (stream.decode("utf-8", "replace") for stream in (ran.stdout, ran.stderr))
-    return Answer(ran.argv, ran.code, stdout, stderr)
+    return Answer(ran.argv, ran.code, stdout, stderr, ran.stdout)

@@ -28,6 +28,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         found = re.search(r"\(at line (\d+)", str(error))
         line = int(found[1]) if found else raw.count(b"\n") + 1
         raise broken(path, line, f"is not TOML: {re.sub(r' [(]at .*[)]$', '', str(error))}") from None
+    except (ValueError, RecursionError):
+        raise broken(path, 1, "holds a number of too many digits, or too many nested brackets") from None
 
 
 def line_of(path: Path, key: str) -> int:

@@ -7,23 +7,32 @@ that this machine makes out of nothing.
 """
 
 import os
+import re
 import shlex
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from overdeck.errors import InvalidMeasurement
-from overdeck.git import NoWorkTree, git, top
+from overdeck.bench.carried import check_links, copy_work_tree
+from overdeck.errors import InvalidMeasurement, OverdeckError
+from overdeck.files import locked
+from overdeck.git import Answer, NoWorkTree, git, top
 from overdeck.process import Completed, run
 
 BUILD_DEADLINE_S = 900.0
 _STRIPPED = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
+_BUILT = ("{bin}", "{prefix}", "{source}")
+_RUNNERS = re.compile(r"(.*/)?(sh|bash|dash|zsh|env|node|perl|ruby|python[0-9.]*)")
+"""What runs a file that is named behind it."""
 _LOG_TAIL = 12
+_PREFIX = "hookbench-gate-"
+_LOCK = "alive"
+"""A file in a gate's folder that is locked for as long as the gate lives."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +70,19 @@ class Build:
         return tuple(filled)
 
 
+def runs_its_own(argv: Sequence[str]) -> bool:
+    """Whether what ``argv`` runs, placeholders still in it, is a side's own, and not the same program on every side.
+
+    ``{home}`` may also be a mere argument, so it counts where it is run.
+
+    >>> runs_its_own(["sh", "-c", "cat | $0", "{bin}/hook"]), runs_its_own(["hook", "--plan", "{home}/plan"])
+    (True, False)
+    """
+    if any(folder in word for word in argv for folder in _BUILT):
+        return True
+    return any("{home}" in word for word in (argv if _RUNNERS.fullmatch(argv[0]) else argv[:1]))
+
+
 class Sides(NamedTuple):
     """What a gate compares: ``head`` with ``base``, and before that ``control``, the base once more, with it."""
 
@@ -77,18 +99,39 @@ def repository(folder: Path) -> Path:
         raise InvalidMeasurement(
             f"there is no base to build: {error.message}", code=error.code, hint=error.hint
         ) from None
+    except OverdeckError as error:
+        raise InvalidMeasurement(error.message, code=error.code, hint=error.hint) from None
 
 
 def commit_of(revision: str, root: Path) -> str:
     """The commit that ``revision`` names; raises InvalidMeasurement where this repository has no such commit."""
-    found = git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", cwd=root)
+    found = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", cwd=root)
     if found.code != 0:
         raise InvalidMeasurement(
             f"the base {revision} is not a commit of {root}",
             code="no-such-base",
-            hint=f"fetch it (a shallow clone lacks it): git fetch origin {revision}",
+            hint=f"fetch it (a shallow clone lacks it): {shlex.join(['git', 'fetch', 'origin', revision])}",
         )
     return found.stdout.strip()
+
+
+def _git(*args: str, cwd: Path, deadline_s: float = 30.0) -> Answer:
+    """``git``; where it is missing or hangs, nothing can be compared: InvalidMeasurement."""
+    try:
+        return git(*args, cwd=cwd, deadline_s=deadline_s)
+    except OverdeckError as error:
+        raise InvalidMeasurement(error.message, code=error.code, hint=error.hint) from None
+
+
+def _sweep(root: Path) -> None:
+    """Remove what gates of this repository left behind that were killed: their folders, then their worktrees."""
+    listed = _git("worktree", "list", "--porcelain", cwd=root)
+    for line in listed.stdout.splitlines():
+        folder = Path(line.removeprefix("worktree ")).parent.parent
+        if line.startswith("worktree ") and folder.name.startswith(_PREFIX) and (folder / _LOCK).is_file():
+            with suppress(OverdeckError), locked(folder / _LOCK, who="gate"):
+                shutil.rmtree(folder, ignore_errors=True)
+    _git("worktree", "prune", cwd=root)
 
 
 @contextmanager
@@ -99,22 +142,28 @@ def build_sides(root: Path, commit: str, build: Sequence[str], note: Callable[[s
     Raises InvalidMeasurement, with the end of the build's output, where one of them fails, and OSError where a
     checkout cannot be written.
     """
-    with tempfile.TemporaryDirectory(prefix="hookbench-gate-") as temporary:
+    _sweep(root)
+    with ExitStack() as stack:
+        temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix=_PREFIX))
         # Resolved, for git lists and removes worktrees by their real path.
-        sides = Sides(*(_side(Path(temporary).resolve() / name) for name in ("base", "ctrl", "head")))
+        folder = Path(temporary).resolve()
+        stack.enter_context(locked(folder / _LOCK, who="gate"))
+        sides = Sides(*(_side(folder / name) for name in ("base", "ctrl", "head")))
         try:
             for side in (sides.base, sides.control):
                 _check_out(root, commit, side)
-            _copy_work_tree(root, sides.head.source)
+            copy_work_tree(root, sides.head.source)
+            for side in sides:
+                check_links(side.name, side.source, root)
             for side in sides:
                 note(f"building {side.name}")
                 _build(side, build)
             yield sides
         finally:
             for side in (sides.base, sides.control):
-                git("worktree", "remove", "--force", "--force", str(side.source), cwd=root)
+                _git("worktree", "remove", "--force", "--force", str(side.source), cwd=root)
                 shutil.rmtree(side.source, ignore_errors=True)
-            git("worktree", "prune", cwd=root)
+            _git("worktree", "prune", cwd=root)
 
 
 def _side(folder: Path) -> Build:
@@ -126,28 +175,14 @@ def _side(folder: Path) -> Build:
 
 
 def _check_out(root: Path, commit: str, side: Build) -> None:
-    made = git("worktree", "add", "--detach", str(side.source), commit, cwd=root, deadline_s=300)
+    made = _git("worktree", "add", "--detach", str(side.source), commit, cwd=root, deadline_s=300)
     if made.code != 0:
         raise InvalidMeasurement(
             f"base {commit[:12]} could not be checked out: {made.complaint}",
             code="base-checkout",
-            hint=f"try: git worktree add --detach /tmp/base {commit[:12]}; and df -h {tempfile.gettempdir()}",
+            hint=f"try: git worktree add --detach /tmp/base {commit[:12]}; and "
+            f"{shlex.join(['df', '-h', tempfile.gettempdir()])}",
         )
-
-
-def _copy_work_tree(root: Path, target: Path) -> None:
-    listed = git("ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=root)
-    if listed.code != 0:
-        raise InvalidMeasurement(
-            f"git cannot list the files of {root}: {listed.complaint}",
-            code="head-checkout",
-            hint=f"git -C {root} status",
-        )
-    for name in filter(None, listed.stdout.split("\0")):
-        source, copy = root / name, target / name
-        if source.is_symlink() or source.is_file():
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, copy, follow_symlinks=False)
 
 
 def _build(side: Build, build: Sequence[str]) -> None:

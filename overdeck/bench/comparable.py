@@ -3,12 +3,15 @@
 A published comparison was once retracted because its "on" arm had started no hook at all.
 """
 
+import shlex
+
 from overdeck.bench.arm import Arm
 from overdeck.errors import InvalidMeasurement
 from overdeck.spawn.launch import Run
 
 _NEVER_STARTED = {126: "could not be executed", 127: "was not found"}
 """What a shell's, or env's, exit code says about the program behind it."""
+_ALLOW = "pass --allow-diff if the arms are meant to differ"
 
 
 def exit_codes(run: Run) -> tuple[int | None, ...]:
@@ -43,7 +46,7 @@ def check_run(arm: Arm, run: Run, timeout_s: float) -> None:
             raise InvalidMeasurement(
                 f"arm {arm.name} exited {code}, a program in it {_NEVER_STARTED[code]}{said}",
                 code=f"exit-{code}",
-                hint=f"try it by hand: {' '.join(argv)}",
+                hint=f"try it by hand: {shlex.join(argv)}",
             )
     if run.cpu_us == 0:
         raise InvalidMeasurement(
@@ -55,18 +58,27 @@ def check_run(arm: Arm, run: Run, timeout_s: float) -> None:
 
 def check_pair(a: Arm, run_a: Run, b: Arm, run_b: Run) -> None:
     """Raise InvalidMeasurement unless both arms of a block ended the same way and printed the same bytes."""
-    hint = "pass --allow-diff if the arms are meant to differ"
+    check_exits(a, run_a, b, run_b)
+    check_stdout(a, run_a, b, run_b)
+
+
+def check_exits(a: Arm, run_a: Run, b: Arm, run_b: Run) -> None:
+    """Raise InvalidMeasurement unless both arms of a block ended the same way."""
     if exit_codes(run_a) != exit_codes(run_b):
         raise InvalidMeasurement(
             f"the arms end differently: {a.name} exits {shown_codes(run_a)}, {b.name} exits {shown_codes(run_b)}",
             code="exit-differs",
-            hint=hint,
+            hint=_ALLOW,
         )
+
+
+def check_stdout(a: Arm, run_a: Run, b: Arm, run_b: Run) -> None:
+    """Raise InvalidMeasurement unless both arms of a block printed the same bytes."""
     if run_a.stdout_hash != run_b.stdout_hash:
         raise InvalidMeasurement(
             f"the arms print different things: {a.name} {_printed(run_a)}, {b.name} {_printed(run_b)}",
             code="stdout-differs",
-            hint=hint,
+            hint=_ALLOW,
         )
 
 

@@ -4,6 +4,7 @@ import errno
 import os
 import random
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ from pathlib import Path
 from overdeck.bench.arm import Arm, command_arm, event_arm
 from overdeck.bench.blocks import Block, Conditions, Pairing, run_once
 from overdeck.bench.builds import Build, Sides, build_sides, commit_of, repository
+from overdeck.bench.gate_checks import check_block, check_handlers, hint_of
 from overdeck.bench.gate_config import GateConfig, Scenario, scenario_names
 from overdeck.bench.gate_verdict import (
     CONTROL_PAIRS,
@@ -70,6 +72,8 @@ class GateOutcome:
     seed: int
     scenarios: tuple[ScenarioRow, ...]
     warnings: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    """Scenarios that the base's gate file has and this one has not: they passed nothing."""
 
 
 def run_gate(
@@ -99,7 +103,7 @@ def run_gate(
     warnings: list[str] = [busy] if (busy := busy_before(start)) else []
     try:
         with builder(root, commit, config.build, note) as sides, counter_or_why() as counter:
-            warnings += _dropped(config, root, sides.base)
+            dropped = _dropped(config, root, sides.base, warnings)
             measuring = _Measuring(sides, counter, random.Random(seed), pairs_cap, follow, warnings)
             rows = []
             for scenario in config.scenarios:
@@ -109,7 +113,7 @@ def run_gate(
         raise _stopped(error) from None
     if taken := stolen(start, read_noise()):
         warnings.append(taken)
-    return GateOutcome(worst([row.verdict for row in rows]), commit, seed, tuple(rows), tuple(warnings))
+    return GateOutcome(worst([row.verdict for row in rows]), commit, seed, tuple(rows), tuple(warnings), dropped)
 
 
 def _stopped(error: OSError) -> InvalidMeasurement:
@@ -124,7 +128,9 @@ def _stopped(error: OSError) -> InvalidMeasurement:
     return InvalidMeasurement(
         f"the gate could not go on: {f'{file}: ' if file else ''}{error.strerror or error}",
         code="gate-stopped",
-        hint=f"ls -ld {file}" if file else "run the gate again; ulimit -a says what this process may use",
+        hint=shlex.join(["ls", "-ld", file])
+        if file
+        else "run the gate again; ulimit -a says what this process may use",
     )
 
 
@@ -140,12 +146,13 @@ def _pinned(config: GateConfig) -> str:
         raise InvalidMeasurement(
             f"base = {config.base!r} in {config.file} is no pinned commit: what it names can move with every commit",
             code="not-pinned",
-            hint=f"write the whole name there: git rev-parse {config.base}; or pass --base {config.base}",
+            hint=f"write the whole name there: {shlex.join(['git', 'rev-parse', config.base])}; or pass "
+            f"{shlex.join(['--base', config.base])}",
         )
     return config.base
 
 
-def _dropped(config: GateConfig, root: Path, base: Build) -> list[str]:
+def _dropped(config: GateConfig, root: Path, base: Build, warnings: list[str]) -> tuple[str, ...]:
     """What the base's own gate file measures and this one does not: said, for a gate can be emptied bit by bit.
 
     Raises InvalidMeasurement where they have no scenario in common, or the base's own cannot be understood.
@@ -153,9 +160,10 @@ def _dropped(config: GateConfig, root: Path, base: Build) -> list[str]:
     try:
         file = base.source / config.file.resolve().relative_to(root)
     except ValueError:
-        return [
+        warnings.append(
             f"{config.file} is outside the repository: nobody can tell whether it measures what the base's gate did"
-        ]
+        )
+        return ()
     before, now = scenario_names(file), {scenario.name for scenario in config.scenarios}
     if before and not before & now:
         raise InvalidMeasurement(
@@ -163,7 +171,9 @@ def _dropped(config: GateConfig, root: Path, base: Build) -> list[str]:
             code="no-common-scenario",
             hint="keep one, or pin a base that measures the new ones",
         )
-    return [f"scenario {name!r}, which the base's gate file has, is not measured" for name in sorted(before - now)]
+    dropped = tuple(sorted(before - now))
+    warnings += [f"scenario {name!r}, which the base's gate file has, is not measured" for name in dropped]
+    return dropped
 
 
 class _Measuring:
@@ -190,7 +200,8 @@ class _Measuring:
         try:
             return self._measured(scenario)
         except OverdeckError as invalid:
-            return ScenarioRow(scenario.name, "invalid", f"{invalid.message} (next: {invalid.hint})")
+            hint = hint_of(invalid.code, invalid.hint)
+            return ScenarioRow(scenario.name, "invalid", f"{invalid.message} (next: {hint})")
 
     def _measured(self, scenario: Scenario) -> ScenarioRow:
         pair = self._staged(scenario, self.sides.base, self.sides.head)
@@ -214,18 +225,21 @@ class _Measuring:
     def _source(self, scenario: Scenario, a: Build, b: Build, pairs: int) -> Source:
         @contextmanager
         def source(seed: int) -> Iterator[Iterator[Block]]:
+            # What the sides may differ in is the scenario's to say: see check_block.
             conditions = Conditions(
-                payload=scenario.payload, seed=seed, timeout_s=scenario.timeout_s, allow_diff=scenario.allow_diff
+                payload=scenario.payload, seed=seed, timeout_s=scenario.timeout_s, allow_diff=True
             )
             arms = self._staged(scenario, a, b)
             with self.follow((a.name, b.name), pairs) as told, Pairing(arms, conditions) as pairing:
-                yield _counting(pairing, told)
+                yield _counting(scenario, pairing, told)
 
         return source
 
     def _staged(self, scenario: Scenario, a: Build, b: Build) -> tuple[Arm, Arm]:
         stage = next(self._stages)
-        return _arm(scenario, a.staged(stage)), _arm(scenario, b.staged(stage))
+        pair = _arm(scenario, a.staged(stage)), _arm(scenario, b.staged(stage))
+        check_handlers(pair)
+        return pair
 
     def _count(self, scenario: Scenario, pair: tuple[Arm, Arm]) -> tuple[Starts | str, Starts | str]:
         base, head = (
@@ -238,10 +252,13 @@ class _Measuring:
         return base, head
 
 
-def _counting(pairing: Pairing, told: Callable[[Sequence[Block]], None] | None) -> Iterator[Block]:
-    """The blocks behind the warm-up; ``told`` hears of each."""
+def _counting(
+    scenario: Scenario, pairing: Pairing, told: Callable[[Sequence[Block]], None] | None
+) -> Iterator[Block]:
+    """The blocks behind the warm-up, each checked; ``told`` hears of each."""
     blocks: list[Block] = []
     for block in pairing.blocks():
+        check_block(scenario, pairing.arms, block.runs)
         if block.number >= 0:
             blocks.append(block)
             if told:
@@ -272,7 +289,7 @@ def _arm(scenario: Scenario, build: Build) -> Arm:
         run = run_once(step, payload=scenario.payload, timeout_s=scenario.timeout_s)
         if run.exits != (0,):
             raise InvalidMeasurement(
-                f"{build.name} could not be prepared: {' '.join(words)} exited {run.exits[0]}: {run.stderr_head}",
+                f"{build.name} could not be prepared: {shlex.join(words)} exited {run.exits[0]}: {run.stderr_head}",
                 code="prepare",
                 hint=f"run it by hand in a checkout of {build.name}, or mend prepare in the gate file",
             )

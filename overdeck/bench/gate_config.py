@@ -20,6 +20,7 @@
     hook = "deploy-guard"                                  # optional: whose tolerance counts
     tolerance = { wall = 0.2 }                             # optional: this scenario's own
     timeout_s = 20                                         # optional
+    exit = 2                                               # optional, default 0; or a list: how each command may end
     allow_diff = true                                      # optional: the sides may print different things
 
     [[scenario]]
@@ -32,16 +33,19 @@
 
 ``{bin}``, ``{prefix}``, ``{source}`` and ``{home}`` stand for the side's own folders in ``argv``, ``settings``,
 ``prepare``, ``env`` and ``build``; ``{gate}`` for the folder of this file, the same for both. ``build`` runs in a
-checkout of that side and must fill ``{prefix}``. A tolerance is the scenario's own, else its hook's, else that of
-``[tolerance]``, metric by metric. Anything the file says wrongly makes the gate INVALID: a gate that measured less
-than was meant has passed.
+checkout of that side and must fill ``{prefix}``. ``argv`` or ``settings`` must name one of the side's folders as
+what is run: what is the same program on both sides would pass whatever head does. A tolerance is the scenario's
+own, else its hook's, else that of ``[tolerance]``, metric by metric. Anything the file says wrongly makes the gate
+INVALID: a gate that measured less than was meant has passed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from overdeck.bench.builds import runs_its_own
+from overdeck.bench.limits import LONGEST_TIMEOUT_S
 from overdeck.bench.outcome import Metric
 from overdeck.bench.payloads import generate
 from overdeck.errors import InvalidMeasurement, OverdeckError, usage
@@ -50,7 +54,7 @@ from overdeck.tomlfile import read_toml
 _TOP = {"base", "build", "tolerance", "hook", "scenario"}
 _SCENARIO = {
     "name", "argv", "settings", "handler", "event", "tool", "payload", "payload_size", "prepare", "env", "hook",
-    "tolerance", "timeout_s", "allow_diff",
+    "tolerance", "timeout_s", "exit", "allow_diff",
 }  # fmt: skip
 
 
@@ -89,6 +93,8 @@ class Scenario:
     prepare: tuple[tuple[str, ...], ...] = ()
     environ: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float = 60.0
+    exits: frozenset[int] = frozenset({0})
+    """How a command of either side may end; any other exit code is a failure, and measures nothing."""
     allow_diff: bool = False
 
 
@@ -157,6 +163,9 @@ class _Reader:
         self.used: set[str] = set()
 
     def whole(self, document: Mapping[str, Any]) -> GateConfig:
+        for text in _texts(document):
+            if "\0" in text:
+                raise self._wrong(f"holds a NUL character, which no program can be given: {text[:60]!r}")
         self._known(document, _TOP, "at top level")
         base = document.get("base", "")
         if not isinstance(base, str):
@@ -190,8 +199,14 @@ class _Reader:
             raise self._wrong(f"env {where} is not a table of strings")
         prepare = table.get("prepare", [])
         timeout = table.get("timeout_s", 60.0)
-        if not isinstance(timeout, int | float) or isinstance(timeout, bool) or timeout <= 0:
-            raise self._wrong(f"timeout_s {where} is not a positive number")
+        if (
+            not isinstance(timeout, int | float)
+            or isinstance(timeout, bool)
+            or not 0 < timeout <= LONGEST_TIMEOUT_S
+        ):
+            raise self._wrong(
+                f"timeout_s {where} is no number of seconds, more than 0 and at most {LONGEST_TIMEOUT_S:g}"
+            )
         allow_diff = table.get("allow_diff", False)
         if not isinstance(prepare, list) or not isinstance(allow_diff, bool):
             raise self._wrong(f"prepare {where} is not a list of commands, or allow_diff not true or false")
@@ -205,6 +220,7 @@ class _Reader:
             prepare=tuple(self._words(words, f"prepare {where}") for words in prepare),
             environ={key: self._filled(value) for key, value in environ.items()},
             timeout_s=float(timeout),
+            exits=self._exits(table.get("exit", 0), where),
             allow_diff=allow_diff,
         )
 
@@ -215,15 +231,33 @@ class _Reader:
                 raise self._wrong(f"has no argv {where}, and no settings")
             if "handler" in table:
                 raise self._wrong(f"has a handler {where}, but no settings to find it in")
+            if not runs_its_own(table["argv"]):
+                raise self._same_on_both(f"argv {where}", "{bin}", '"{bin}/hook"')
             return argv, None
         if argv:
             raise self._wrong(f"has argv and settings {where}: give one")
+        if not runs_its_own([self._text(table, "settings", where)]):
+            raise self._same_on_both(f"settings {where}", "{source}", '"{source}/.claude/settings.json"')
         return (), Settings(
             self._filled(self._text(table, "settings", where)),
             self._text(table, "event", where),
             self._text(table, "tool", where) if "tool" in table else "",
             self._text(table, "handler", where) if "handler" in table else None,
         )
+
+    def _same_on_both(self, what: str, folder: str, example: str) -> InvalidMeasurement:
+        return InvalidMeasurement(
+            f"{self.file}: {what} names no side's own folder as what is run, so both sides would run the same, "
+            f"whatever head does: it needs {folder} ({{bin}}, {{prefix}}, {{source}} and {{home}} are the side's)",
+            code="gate-config",
+            hint=f"name what is measured by its side: {example}",
+        )
+
+    def _exits(self, value: Any, where: str) -> frozenset[int]:
+        codes = value if isinstance(value, list) else [value]
+        if not codes or not all(type(code) is int and 0 <= code <= 255 for code in codes):
+            raise self._wrong(f"exit {where} is no exit code (0 to 255), nor a list of them")
+        return frozenset(codes)
 
     def _payload(self, table: Mapping[str, Any], where: str) -> bytes:
         if "payload_size" in table:
@@ -292,3 +326,16 @@ class _Reader:
             hint='a [[scenario]] that is right: name = "a call", argv = ["{bin}/hook"], payload = "payload.json", '
             "tolerance = { cpu = 0.05 }",
         )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every string in a TOML document, keys too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)

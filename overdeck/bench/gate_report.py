@@ -5,6 +5,7 @@ killed cannot leave the green file of an earlier run, nor none at all.
 """
 
 import re
+import shlex
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,9 +27,13 @@ from overdeck.files import write_atomically
 COLUMNS = ("scenario", "metric", "verdict", "head/base", "95 % CI", "tolerated", "pairs")
 NUMERIC = COLUMNS[3:]
 _SUITE = "hookbench gate"
+_XML = b"<?xml version='1.0' encoding='utf-8'?>\n"
+_OURS = _XML + f'<testsuite name="{_SUITE}"'.encode()
+"""How every JUnit file of ours begins."""
 _UNFINISHED = "the gate did not finish: it was interrupted, killed, or crashed"
 _NO_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot say, escaped or not; a hook's stderr may hold it."""
+_FILES = {"--summary": "summary.md", "--junit": "junit.xml"}
 _OUTCOMES = {"fail": "failure", "invalid": "error", "inconclusive": "skipped"}
 
 
@@ -38,6 +43,7 @@ def as_data(outcome: GateOutcome) -> dict[str, Any]:
         "verdict": outcome.verdict,
         "base": outcome.base,
         "seed": outcome.seed,
+        "dropped": list(outcome.dropped),
         "scenarios": [_scenario_data(row) for row in outcome.scenarios],
     }
 
@@ -130,6 +136,10 @@ def junit(outcome: GateOutcome) -> bytes:
         if scenario.control is not None:
             unclear = scenario.control.verdict == "unclear"
             cases.append((scenario.name, "control", "inconclusive" if unclear else "pass", scenario.reason))
+    for name in outcome.dropped:
+        cases.append(
+            (name, "measured", "inconclusive", "the base's gate file has this scenario, and head's has not")
+        )
     return _suite(cases)
 
 
@@ -144,7 +154,7 @@ def _suite(cases: Sequence[tuple[str, str, str, str]]) -> bytes:
         if verdict in _OUTCOMES:
             text = _NO_XML.sub("?", why)
             ElementTree.SubElement(case, _OUTCOMES[verdict], type=verdict, message=text).text = text
-    return b"<?xml version='1.0' encoding='utf-8'?>\n" + ElementTree.tostring(suite, encoding="unicode").encode()
+    return _XML + ElementTree.tostring(suite, encoding="unicode").encode()
 
 
 class Reports:
@@ -157,8 +167,6 @@ class Reports:
 
     def begin(self) -> None:
         """Both say that the gate did not finish; raises OSError where one of them cannot be written."""
-        if self.summary and self.summary.exists() and not self.summary.is_file():
-            raise usage(f"{self.summary} is not a regular file", hint="give --summary a file to append to")
         self._say(_UNFINISHED)
 
     def invalid(self, error: OverdeckError) -> None:
@@ -193,9 +201,45 @@ def _mode(file: Path) -> int:
     return stat.S_IMODE(file.stat().st_mode) if file.exists() else 0o644
 
 
+def _check_places(summary: Path | None, xml: Path | None, config: Path) -> None:
+    """Raise OverdeckError (usage) unless each is a file, or may become one in a folder that is there, and replaces
+    nothing: not the gate file, not each other, and with JUnit XML nothing that is not an earlier one of ours.
+    """
+    places = [("--summary", summary), ("--junit", xml)]
+    for option, path in places:
+        if path is None:
+            continue
+        elsewhere = f"{option} {shlex.quote(f'/tmp/{_FILES[option]}')}"
+        if not path.parent.is_dir():
+            raise usage(
+                f"{path.parent} is no folder that is there", hint=shlex.join(["mkdir", "-p", str(path.parent)])
+            )
+        if (path.exists() or path.is_symlink()) and not path.is_file():
+            raise usage(f"{option}: {path} is not a regular file", hint=elsewhere)
+        if _same(path, config):
+            raise usage(f"{option}: {path} is the gate file itself", hint=elsewhere)
+    if summary and xml and _same(summary, xml):
+        raise usage(f"--summary and --junit are one file, {xml}", hint="give each a file of its own")
+    if xml and xml.exists():
+        with xml.open("rb") as begun:
+            start = begun.read(len(_OURS))
+        if start not in (b"", _OURS):
+            raise usage(
+                f"--junit: {xml} is no JUnit file of a gate, and would be replaced",
+                hint="give --junit a file that is not there yet, or an earlier report of a gate",
+            )
+
+
+def _same(one: Path, other: Path) -> bool:
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return one.resolve() == other.resolve()
+
+
 @contextmanager
-def reports(summary: Path | None, xml: Path | None) -> Iterator[Reports]:
-    """The files for the length of a gate; an OverdeckError on its way out is what they say."""
+def reports(summary: Path | None, xml: Path | None, config: Path) -> Iterator[Reports]:
+    """The files for the length of a gate of ``config``; an OverdeckError on its way out is what they say."""
+    _check_places(summary, xml, config)
     files = Reports(summary, xml)
     files.begin()
     try:

@@ -7,9 +7,9 @@ import shutil
 import sys
 import textwrap
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
@@ -30,10 +30,14 @@ _DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u20
 
 
 class Output:
-    """What one verb has to say. A verb sets ``data`` for ``--json`` and calls ``line``/``table`` for people."""
+    """What one verb has to say. A verb sets ``data`` for ``--json`` and calls ``line``/``table`` for people.
 
-    def __init__(self, command: str, as_json: bool) -> None:
+    With ``outlives_reader`` it goes on, unheard, when who reads it has left: its exit code is what it is run for.
+    """
+
+    def __init__(self, command: str, as_json: bool, *, outlives_reader: bool = False) -> None:
         self.command = command
+        self._outlives_reader = outlives_reader
         self.as_json = as_json
         self.data: object = None
         self.warnings: list[str] = []
@@ -42,17 +46,24 @@ class Output:
     def line(self, text: str = "") -> None:
         """One line of data on stdout; nothing under ``--json``."""
         if not self.as_json:
-            _print(printable(text))
+            self.say(_print, printable(text))
+
+    def say(self, how: Callable[[str], None], text: str) -> None:
+        """Hand ``text`` to one of the printers of this file; whether it matters that nobody reads is decided here."""
+        if self._outlives_reader:
+            _said_or_unread(how, text)
+        else:
+            how(text)
 
     def note(self, text: str) -> None:
         """One line of narration on stderr, in both forms."""
-        _narrate(text)
+        self.say(_narrate, text)
 
     def warn(self, text: str) -> None:
         """Something the reader should know: in the envelope's ``warnings``, else on stderr."""
         self.warnings.append(text)
         if not self.as_json:
-            _narrate(f"warning: {text}")
+            self.say(_narrate, f"warning: {text}")
 
     @property
     def room(self) -> int:
@@ -84,7 +95,7 @@ class Output:
                 if index != under
             ).rstrip()
             if number == 0 and room and "NO_COLOR" not in os.environ:
-                _print(f"\x1b[1m{printable(line)}\x1b[0m")
+                self.say(_print, f"\x1b[1m{printable(line)}\x1b[0m")
             else:
                 self.line(line)
             if under is not None and number and row[under]:
@@ -121,9 +132,9 @@ def envelope(
 
 
 @contextmanager
-def verb(command: str, as_json: bool) -> Iterator[Output]:
+def verb(command: str, as_json: bool, *, outlives_reader: bool = False) -> Iterator[Output]:
     """Run the body of a verb: its Output is printed at the end, its OverdeckError becomes message and code."""
-    out = Output(command, as_json)
+    out = Output(command, as_json, outlives_reader=outlives_reader)
     failed: OverdeckError | None = None
     try:
         yield out
@@ -135,19 +146,20 @@ def verb(command: str, as_json: bool) -> Iterator[Output]:
             raise
     if failed is not None:
         if as_json:
-            _print(envelope(command, failed.data, error=failed, warnings=out.warnings))
+            out.say(_print, envelope(command, failed.data, error=failed, warnings=out.warnings))
         else:
             print_error(failed)
         raise typer.Exit(failed.exit_code)
     if as_json:
-        _print(envelope(command, out.data, warnings=out.warnings))
+        out.say(_print, envelope(command, out.data, warnings=out.warnings))
     if out.exit_code is not ExitCode.OK:
         raise typer.Exit(out.exit_code)
 
 
 def print_error(error: OverdeckError) -> None:
-    """The three parts of an error, on stderr."""
-    _narrate(f"error: {error.message}\n  next: {error.hint}")
+    """The three parts of an error, on stderr; where nobody reads them, the exit code says it alone."""
+    text = printable(f"error: {error.message}\n  next: {error.hint}")
+    _said_or_unread(_narrate, text)
 
 
 def _print(text: str) -> None:
@@ -254,7 +266,22 @@ def _mendable(error: OSError) -> OverdeckError | None:
 
 def _give_up_stdout() -> None:
     """What is still in the buffer goes nowhere, or the interpreter would complain of it at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _give_up(sys.stdout)
+
+
+def _said_or_unread(how: Callable[[str], None], text: str) -> None:
+    """Print ``text``; a stream whose reader has left is given up, and what is for the other still gets there."""
+    while True:
+        try:
+            return how(text)
+        except BrokenPipeError as unread:
+            _give_up(sys.stdout if unread.filename == _STDOUT else sys.stderr)
+
+
+def _give_up(stream: TextIO) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def _interrupted(program: str) -> OverdeckError:

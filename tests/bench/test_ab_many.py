@@ -302,7 +302,7 @@ def burners_of(pid: int) -> list[int]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
 def test_burners_end_with_the_measurement_however_it_ends(payload, environ, tmp_path, how):
     words = [*argv_of("hookbench"), "ab", "sleep 0.05", "sleep 0.05", "--payload", str(payload), "--stress", "2"]
     environ["TMPDIR"] = str(tmp_path)  # what SIGKILL leaves behind goes with the test

@@ -294,7 +294,7 @@ def test_a_malformed_raw_is_a_usage_error_that_names_the_word(hookbench, word):
     assert repr(word) in said.err
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_an_interrupt_leaves_nothing_running_and_no_folder(environ, settings, tmp_path, how):
     temporary = tmp_path / "temporary"
     temporary.mkdir()

@@ -100,7 +100,7 @@ def test_a_head_that_does_not_build_is_invalid(gate, repository, tmp_path):
     ("hook", "why"),
     [
         ("#!/bin/sh\ncat >/dev/null\necho changed\n", "print different things"),
-        ("#!/bin/sh\ncat >/dev/null\necho ok\nexit 1\n", "end differently"),
+        ("#!/bin/sh\ncat >/dev/null\necho ok\nexit 1\n", "head exited 1, not 0"),
         ("#!/bin/sh\nno-such-program\n", "exited 127"),
         ("#!/nonexistent/interpreter\n", "did not start"),
     ],
@@ -124,7 +124,9 @@ def test_a_scenario_that_one_side_lacks_is_invalid(gate, repository):
 
 
 def test_one_invalid_scenario_spoils_a_passing_gate(gate, repository):
-    second = '\n[[scenario]]\nname = "broken"\nargv = ["true"]\npayload = "payload.json"\nprepare = [["false"]]\n'
+    second = (
+        '\n[[scenario]]\nname = "broken"\nargv = ["{bin}/hook"]\npayload = "payload.json"\nprepare = [["false"]]\n'
+    )
     repository.gate(GATE.format(base=repository.base) + second)
     said = gate("--json")
     invalid(said, "invalid-scenario", "could not be prepared")
@@ -145,20 +147,23 @@ def test_prepare_runs_once_a_side_in_the_home_that_the_arms_keep(gate, repositor
         ("base = [", "line 1: is not TOML"),
         ("bases = 'x'\n", "unknown key at top level: bases"),
         ("base = 5\n", "base is not a string"),
-        ("[[scenario]]\nargv = ['x']\n", "without a name"),
+        ("[[scenario]]\nargv = ['{bin}/x']\n", "without a name"),
         ("[[scenario]]\nname = 'x'\npayload = 'payload.json'\n", "no argv in scenario 'x'"),
-        ("[[scenario]]\nname = 'x'\nargv = ['x']\n", "no payload in scenario 'x'"),
-        ("[[scenario]]\nname = 'x'\nargv = ['x']\npayload = 'none'\n", "cannot be read"),
+        ("[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\n", "no payload in scenario 'x'"),
+        ("[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\npayload = 'none'\n", "cannot be read"),
         ("[[scenario]]\nname = 'x'\nargv = 'x'\n", "not a list of strings"),
         (
-            "[[scenario]]\nname = 'x'\nargv = ['x']\npayload = 'payload.json'\ntolerance = { cpu = '3%' }\n",
+            "[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\npayload = 'payload.json'\ntolerance = { cpu = '3%' }\n",
             "no share",
         ),
         (
-            "[[scenario]]\nname = 'x'\nargv = ['x']\npayload = 'payload.json'\ntolerence = { cpu = 1 }\n",
+            "[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\npayload = 'payload.json'\ntolerence = { cpu = 1 }\n",
             "unknown key",
         ),
-        ("[[scenario]]\nname = 'x'\nargv = ['x']\npayload = 'payload.json'\n" * 2, "two scenarios of one name"),
+        (
+            "[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\npayload = 'payload.json'\n" * 2,
+            "two scenarios of one name",
+        ),
     ],
 )
 def test_a_gate_file_that_says_something_wrong_is_invalid(gate, repository, toml, why):
@@ -244,7 +249,8 @@ def test_without_a_build_key_each_side_is_installed_into_a_venv_of_its_own(gate,
     assert said.data["verdict"] in ("pass", "inconclusive")
 
 
-def test_a_cancelled_gate_takes_its_worktree_and_arms_with_it(repository, environ, tmp_path):
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
+def test_a_cancelled_gate_takes_its_worktree_and_arms_with_it(repository, environ, tmp_path, how):
     environ["TMPDIR"] = str(tmp_path / "temporary")
     (tmp_path / "temporary").mkdir()
     pid_file = tmp_path / "pid"
@@ -259,7 +265,7 @@ def test_a_cancelled_gate_takes_its_worktree_and_arms_with_it(repository, enviro
     )
     until(lambda: pid_file.exists() or running.poll() is not None, within_s=60)
     assert running.poll() is None
-    running.send_signal(signal.SIGTERM)
+    running.send_signal(how)
     running.communicate(timeout=60)
     assert running.returncode == 130
     with pytest.raises(ProcessLookupError):

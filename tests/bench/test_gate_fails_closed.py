@@ -3,15 +3,19 @@
 import json
 import subprocess
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from gated import BURN_60_MS, GATE, HOOK, Repository, assert_nothing_is_left, invalid
 from repositories import git
 
+from overdeck.bench.arm import Arm, Wait
 from overdeck.bench.gate import run_gate
-from overdeck.bench.gate_config import read_gate_config
+from overdeck.bench.gate_checks import check_block
+from overdeck.bench.gate_config import Scenario, Tolerance, read_gate_config
 from overdeck.errors import InvalidMeasurement
 from overdeck.process import argv_of
+from overdeck.spawn.launch import Run
 
 EVENT = """\
 base = "{base}"
@@ -92,8 +96,11 @@ def test_a_scenario_that_is_no_longer_measured_is_told(gate, repository):
     base = repository.commit()
     repository.gate(GATE.format(base=base))
     said = gate("--json")
-    assert said.code == 0
+    assert (said.code, said.data["dropped"]) == (0, ["dear"])
     assert any("'dear'" in warning and "not measured" in warning for warning in said.document["warnings"])
+    strict = gate("--strict")
+    assert strict.code == 5
+    assert strict.out.splitlines()[0].endswith("; no longer measured: dear")
 
 
 def test_a_copy_of_base_that_costs_more_than_base_is_invalid(gate, repository):
@@ -139,6 +146,70 @@ def test_a_work_tree_that_git_cannot_list_is_invalid(gate, repository, tmp_path)
     assert_nothing_is_left(repository, tmp_path)
 
 
+@pytest.mark.parametrize("allow_diff", ["", "allow_diff = true\n"])
+def test_a_program_that_fails_in_the_same_way_on_both_sides_is_invalid(gate, repository, allow_diff):
+    repository.hook("#!/bin/sh\necho no such import >&2\nexit 1\n")
+    repository.gate(GATE.format(base=repository.commit()) + allow_diff)
+    invalid(gate("--json"), "invalid-scenario", "exited 1, not 0: no such import")
+
+
+def test_a_program_that_ends_as_its_scenario_says_is_measured(gate, repository):
+    repository.hook(f"{HOOK}exit 2\n")
+    repository.gate(GATE.format(base=repository.commit()) + "exit = [0, 2]\n")
+    assert gate().code == 0
+
+
+def test_sides_that_may_print_different_things_may_not_end_differently(gate, repository):
+    base = repository.commit()
+    repository.hook(f"{HOOK}echo more\nexit 2\n")
+    repository.gate(GATE.format(base=base) + "exit = [0, 2]\nallow_diff = true\n")
+    invalid(gate("--json"), "invalid-scenario", "base exits 0, head exits 2")
+
+
+def test_what_to_do_about_different_output_is_said_with_the_key_of_the_gate_file(gate, repository):
+    repository.hook(f"{HOOK}echo more\n")
+    said = gate("--json")
+    invalid(said, "invalid-scenario", "(next: write allow_diff = true into the scenario")
+    assert "--allow-diff" not in said.out
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"type": "http", "url": "http://localhost/"}, "no command, which are not measured: base 0, head 1"),
+        ({"type": "command", "command": "true", "if": "Bash(git *)"}, 'an "if", which is taken to hold: base 0'),
+    ],
+)
+def test_a_handler_that_nobody_can_measure_on_one_side_alone_is_invalid(gate, repository, more, why):
+    settings(repository, "cat")
+    base = repository.commit()
+    wired = json.loads((repository.root / "settings.json").read_text())
+    wired["hooks"]["PreToolUse"][0]["hooks"].append(more)
+    (repository.root / "settings.json").write_text(json.dumps(wired))
+    repository.gate(EVENT.format(base=base, tool="Bash"))
+    invalid(gate("--json"), "invalid-scenario", why)
+
+
+@pytest.mark.slow
+def test_a_handler_that_is_killed_at_its_timeout_on_both_sides_is_invalid(gate, repository):
+    settings(repository, "cat >/dev/null; sleep 30")
+    wired = json.loads((repository.root / "settings.json").read_text())
+    wired["hooks"]["PreToolUse"][0]["hooks"][0]["timeout"] = 1
+    (repository.root / "settings.json").write_text(json.dumps(wired))
+    repository.gate(EVENT.format(base=repository.commit(), tool="Bash"))
+    invalid(gate("--json"), "invalid-scenario", "killed at its own timeout of 1 s")
+
+
+@pytest.mark.parametrize("killed", [{"expired": (0,), "exits": (0,)}, {"cut": (0,), "exits": (None,)}])
+def test_a_run_in_which_a_handler_was_killed_or_cut_is_no_measurement(killed):
+    ended = Run(**(dict.fromkeys(Run._fields, 0) | {"exits": (0,), "expired": (), "cut": (), "stderr_head": ""}))
+    arms = [Arm(name, "cat", (("cat",),), Path("/"), waits=(Wait(1.0, True),)) for name in ("base", "head")]
+    scenario = Scenario("a call", ("{bin}/x",), b"", Tolerance())
+    check_block(scenario, arms, [ended, ended])
+    with pytest.raises(InvalidMeasurement, match=r"arm head: 'cat'.* was .*killed"):
+        check_block(scenario, arms, [ended, ended._replace(**killed)])
+
+
 @pytest.mark.parametrize(
     ("toml", "why"),
     [
@@ -150,15 +221,15 @@ def test_a_work_tree_that_git_cannot_list_is_invalid(gate, repository, tmp_path)
         ("{scenario}payload_size = 500\n", "payload and payload_size"),
         ("{scenario}settings = 's.json'\n", "argv and settings"),
         ("{scenario}handler = 'x'\n", "no settings to find it in"),
-        ("[[scenario]]\nname = 'x'\nargv = ['x']\npayload_size = 500\n", "event in scenario 'x' is missing"),
+        ("[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\npayload_size = 500\n", "event in scenario 'x' is missing"),
         (
-            "[[scenario]]\nname = 'x'\nargv = ['x']\nevent = 'PreToolUse'\ntool = 'Write'\npayload_size = 1\n",
+            "[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\nevent = 'PreToolUse'\ntool = 'Write'\npayload_size = 1\n",
             "a payload in scenario 'x' that cannot be made",
         ),
     ],
 )
 def test_an_override_or_a_payload_that_cannot_be_meant_is_invalid(gate, repository, toml, why):
-    scenario = "[[scenario]]\nname = 'x'\nargv = ['x']\npayload = 'payload.json'\n"
+    scenario = "[[scenario]]\nname = 'x'\nargv = ['{bin}/x']\npayload = 'payload.json'\n"
     repository.gate(toml.replace("{scenario}", scenario))
     invalid(gate("--json"), "gate-config", why)
 

@@ -1,5 +1,6 @@
 """``hookbench gate --summary --junit``: what a CI reads says INVALID from the start until a verdict is there."""
 
+import os
 import signal
 import subprocess
 from collections.abc import Callable
@@ -8,11 +9,14 @@ from xml.etree import ElementTree
 
 import pytest
 from gated import BURN_60_MS, GATE, HOOK
+from homes import Ran
 from waiting import until
 
 from overdeck.process import argv_of
 
-GREEN = '<testsuite tests="1" failures="0" errors="0" skipped="0"><testcase name="x"/></testsuite>'
+STREAMS = ("stdout", "stderr")
+GREEN = """<?xml version='1.0' encoding='utf-8'?>
+<testsuite name="hookbench gate" tests="1" failures="0" errors="0" skipped="0"><testcase name="x"/></testsuite>"""
 
 
 @pytest.fixture
@@ -112,9 +116,57 @@ def test_a_report_that_cannot_be_written_is_told_before_anything_is_built(gate, 
     assert str(tmp_path / "file") in said.err
 
 
-def test_a_summary_that_is_no_file_is_a_usage_error(gate, tmp_path):
-    said = gate("--summary", tmp_path)
-    assert (said.code, "is not a regular file" in said.err) == (2, True)
+def is_refused(said: Ran, why: str) -> None:
+    assert (said.code, why in said.err, "building" in said.err) == (2, True, False), said
+
+
+@pytest.mark.parametrize("option", ["--summary", "--junit"])
+def test_a_report_that_is_no_file_is_refused_and_left_as_it_is(gate, tmp_path, option):
+    os.mkfifo(tmp_path / "pipe")
+    is_refused(gate(option, tmp_path / "pipe"), "is not a regular file")
+    is_refused(gate(option, tmp_path), "is not a regular file")
+    assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize("option", ["--summary", "--junit"])
+def test_no_folder_is_made_for_a_report(gate, tmp_path, option):
+    is_refused(gate(option, tmp_path / "new" / "report"), "is no folder that is there")
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("option", ["--summary", "--junit"])
+def test_the_gate_file_is_no_place_for_a_report(gate, repository, option):
+    file = repository.root / "bench" / "gate.toml"
+    before = file.read_bytes()
+    is_refused(gate(option, file), "is the gate file itself")
+    assert file.read_bytes() == before
+
+
+def test_both_reports_in_one_file_are_refused(gate, files, tmp_path):
+    (tmp_path / "link").symlink_to(files[1])
+    is_refused(gate("--summary", tmp_path / "link", "--junit", files[1]), "are one file")
+    is_refused(gate("--summary", tmp_path / "new", "--junit", tmp_path / "new"), "are one file")
+
+
+def test_junit_replaces_nothing_that_is_not_a_report_of_ours_and_the_summary_stays_too(gate, files, tmp_path):
+    (tmp_path / "notes").write_text("mine")
+    before = files[0].read_bytes()
+    is_refused(gate("--summary", files[0], "--junit", tmp_path / "notes"), "is no JUnit file of a gate")
+    assert ((tmp_path / "notes").read_text(), files[0].read_bytes()) == ("mine", before)
+
+
+@pytest.mark.parametrize("reader_is_gone", ["stdout", "stderr", "both"])
+@pytest.mark.parametrize(("burn", "code"), [("", 0), (BURN_60_MS, 1), ("exit 3\n", 4)])
+def test_a_reader_that_left_decides_nothing(repository, environ, files, reader_is_gone, burn, code):
+    repository.hook(HOOK + burn)
+    gone, left = os.pipe()
+    os.close(gone)
+    streams = {name: subprocess.DEVNULL if reader_is_gone not in (name, "both") else left for name in STREAMS}
+    words = ["gate", "--pairs-cap", "16", "--junit", str(files[1])]
+    ran = subprocess.run([*argv_of("hookbench"), *words], cwd=repository.root, env=environ, check=False, **streams)
+    os.close(left)
+    assert ran.returncode == code
+    assert ("error" in {tag for tags in cases(files[1]).values() for tag in tags}) == (code == 4)
 
 
 def test_a_report_that_is_there_keeps_who_may_read_it(reported, repository, files):

@@ -246,7 +246,7 @@ def test_a_path_without_programs_is_invalid_and_says_why(home: Home, tmp_path: P
     ran.check_refused(4, "no-floor", "there is no true on PATH")
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_an_interrupt_leaves_nothing_running_and_no_folder(environ, tmp_path, how) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()

@@ -10,7 +10,7 @@ import typer
 from overdeck.cli.bench.arms import ARM_HELP, EventOption, PayloadOption, SizeOption, ToolOption, stdin_bytes
 from overdeck.cli.bench.environ import environ_of
 from overdeck.cli.bench.exports import ExportJsonOption, ExportMarkdownOption, PlotOption, SummaryOption
-from overdeck.cli.bench.interrupt import sigterm_unwinds
+from overdeck.cli.bench.interrupt import signals_unwind
 from overdeck.cli.bench.metric import MetricName
 from overdeck.cli.bench.options import EnvOption, SeedOption, TimeoutOption
 from overdeck.cli.bench.outcome import show_outcome
@@ -109,7 +109,7 @@ def ab(
     most = pairs if pairs is not None else _CAP if until_decided else _PAIRS
     with (
         verb("ab", as_json) as out,
-        sigterm_unwinds(),
+        signals_unwind(),
         TemporaryDirectory(prefix="hookbench-") as room,
     ):
         if not 2 <= len(arms) <= len(_NAMES):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from overdeck.cli.bench.interrupt import sigterm_unwinds
+from overdeck.cli.bench.interrupt import signals_unwind
 from overdeck.cli.bench.options import SeedOption, TimeoutOption
 from overdeck.cli.bench.progress import counting
 from overdeck.cli.output import JsonOption, Output, verb
@@ -68,7 +68,7 @@ def fleet(
     from overdeck.bench.fleet.rates import check_sessions
     from overdeck.machine.processors import processors
 
-    with verb("fleet", as_json) as out, sigterm_unwinds():
+    with verb("fleet", as_json) as out, signals_unwind():
         if sessions is not None:
             check_sessions(sessions)
         if top < 1:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from overdeck.cli.bench.interrupt import sigterm_unwinds
+from overdeck.cli.bench.interrupt import signals_unwind
 from overdeck.cli.bench.options import SeedOption
 from overdeck.cli.bench.progress import progress
 from overdeck.cli.output import JsonOption, Output, verb
@@ -23,7 +23,9 @@ def gate(
     base: Annotated[
         str | None, typer.Option("--base", metavar="REV", help="Compare with this commit, not the pinned one.")
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit 5 when it stays unclear.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit 5 when it stays unclear, or a scenario of base's is gone.")
+    ] = False,
     pairs_cap: Annotated[int, typer.Option("--pairs-cap", help="The most blocks of one batch (16 to 80).")] = 80,
     seed: SeedOption = None,
     summary: Annotated[
@@ -38,6 +40,9 @@ def gate(
 ) -> None:
     """Build the base and this tree side by side and fail where a scenario got dearer than tolerated.
 
+    Needs a base, a whole commit name pinned in bench/gate.toml; builds it twice (the copy shows what this machine makes
+    out of nothing) and this tree once.
+
     Exit 0 pass or (without --strict) inconclusive, 1 fail, 4 invalid: nothing that was not measured passes.
     """
     from overdeck.bench.blocks import draw_seed
@@ -46,10 +51,10 @@ def gate(
     from overdeck.bench.gate_report import as_data, reports
     from overdeck.errors import InvalidMeasurement
 
-    with verb("gate", as_json) as out, sigterm_unwinds():
+    with verb("gate", as_json, outlives_reader=True) as out, signals_unwind():
         chosen = draw_seed() if seed is None else seed
         out.note(f"seed {chosen}")
-        with reports(summary, junit) as files:
+        with reports(summary, junit, config) as files:
             try:
                 outcome = run_gate(
                     read_gate_config(config),
@@ -86,15 +91,16 @@ def _conclude(out: Output, outcome: "GateOutcome", *, strict: bool) -> None:
         out.exit_code = ExitCode.FINDINGS
     elif outcome.verdict == "inconclusive":
         out.warn("the gate is inconclusive: run it again on a quieter machine, or widen the tolerance")
-        if strict:
-            out.exit_code = ExitCode.UNVERIFIABLE
+    if strict and outcome.verdict != "fail" and (outcome.verdict == "inconclusive" or outcome.dropped):
+        out.exit_code = ExitCode.UNVERIFIABLE
 
 
 def _show(out: Output, outcome: "GateOutcome") -> None:
     from overdeck.bench.gate_report import COLUMNS, NUMERIC, reasons, rows
 
     names = ", ".join(row.name for row in outcome.scenarios if row.verdict == outcome.verdict)
-    out.line(f"{outcome.verdict.upper()} against base {outcome.base[:12]}: {names}")
+    gone = f"; no longer measured: {', '.join(outcome.dropped)}" if outcome.dropped else ""
+    out.line(f"{outcome.verdict.upper()} against base {outcome.base[:12]}: {names}{gone}")
     out.line()
     out.table(COLUMNS, rows(outcome), right=NUMERIC)
     for reason in reasons(outcome):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from overdeck.cli.bench.interrupt import sigterm_unwinds
+from overdeck.cli.bench.interrupt import signals_unwind
 from overdeck.cli.bench.options import SeedOption, TimeoutOption
 from overdeck.cli.bench.progress import counting
 from overdeck.cli.output import JsonOption, verb
@@ -37,7 +37,7 @@ def ladder(
     from overdeck.bench.ladder.measure import measure_ladder
     from overdeck.bench.ladder.rungs import find_rungs
 
-    with verb("ladder", as_json) as out, sigterm_unwinds():
+    with verb("ladder", as_json) as out, signals_unwind():
         wanted = [_size(word) for word in sizes.split(",")]
         chosen = draw_seed() if seed is None else seed
         out.note(f"seed {chosen}")

@@ -8,7 +8,7 @@ import typer
 
 from overdeck.cli.bench.arms import EventOption, PayloadOption, SizeOption, ToolOption, stdin_bytes
 from overdeck.cli.bench.environ import environ_of
-from overdeck.cli.bench.interrupt import sigterm_unwinds
+from overdeck.cli.bench.interrupt import signals_unwind
 from overdeck.cli.bench.options import EnvOption, TimeoutOption
 from overdeck.cli.bench.progress import counting
 from overdeck.cli.output import JsonOption, verb
@@ -42,7 +42,7 @@ def starts(
     from overdeck.bench.arm import command_arm, parse_arm
     from overdeck.bench.starts import StartCounter
 
-    with verb("starts", as_json) as out, sigterm_unwinds(), TemporaryDirectory(prefix="hookbench-") as room:
+    with verb("starts", as_json) as out, signals_unwind(), TemporaryDirectory(prefix="hookbench-") as room:
         text = _arm_text(command or [], settings)
         content = stdin_bytes(payload, payload_size, event, tool, out.note)
         if isinstance(text, str):
