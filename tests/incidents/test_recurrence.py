@@ -48,7 +48,7 @@ def test_on_an_older_build_it_is_counted_and_stays_closed(clone: "Clone", fixed:
     assert (seen.incident.state, seen.incident.occurrences, seen.incident.old_builds) == ("resolved", 2, 1)
     shown = clone.od("show", seen.incident.id).out
     assert "recurrence: old-build" in shown
-    assert "old build 1 sighting" in shown
+    assert "old build 1 of the occurrences" in shown
 
 
 def test_on_a_branch_without_the_fix_it_is_an_old_build(clone: "Clone", fixed: str) -> None:
@@ -57,7 +57,9 @@ def test_on_a_branch_without_the_fix_it_is_an_old_build(clone: "Clone", fixed: s
 
 
 @pytest.mark.parametrize("build", [None, "0123456789" * 4])
-def test_on_an_unknown_build_it_is_open_again_under_suspicion(clone: "Clone", fixed: str, build: str | None) -> None:
+def test_on_an_unknown_build_it_is_open_again_under_suspicion(
+    clone: "Clone", fixed: str, build: str | None
+) -> None:
     seen = _see(clone, build=build)
     assert (seen.recurrence, seen.incident.state, seen.incident.suspect) == (Recurrence.suspect, "open", True)
     assert "suspect" in clone.od("show", seen.incident.id).out
@@ -135,7 +137,10 @@ def test_the_command_says_what_a_sighting_meant(clone: "Clone", fixed: str) -> N
 def test_many_sightings_are_one_turn_and_alike_ones_one_incident(local: Registry) -> None:
     titles = ["a", "b", "a", "A"]
     seen = record_sightings(
-        local, [Sighting("hook-timeout", title, key=str(n)) for n, title in enumerate(titles)], AT, warn=pytest.fail
+        local,
+        [Sighting("hook-timeout", title, key=str(n)) for n, title in enumerate(titles)],
+        AT,
+        warn=pytest.fail,
     )
     assert [one.created for one in seen] == [True, True, False, False]
     assert seen[0].incident == seen[3].incident
