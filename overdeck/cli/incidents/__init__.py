@@ -1,10 +1,13 @@
 """The door ``od-incidents``: the incident registry for people and agents. A verb a file."""
 
 from overdeck.cli.doors import door
+from overdeck.cli.incidents.coverage import coverage
 from overdeck.cli.incidents.init import init
 from overdeck.cli.incidents.list import list_incidents
 from overdeck.cli.incidents.open import open_incident
+from overdeck.cli.incidents.playbook import playbook
 from overdeck.cli.incidents.resolve import resolve
+from overdeck.cli.incidents.search import search
 from overdeck.cli.incidents.show import show
 
 app = door("Incidents of the fleet: open them, find them, and resolve them with an artifact that is checked.")
@@ -12,6 +15,9 @@ app.command("init")(init)
 app.command("open")(open_incident)
 app.command("list")(list_incidents)
 app.command("show")(show)
+app.command("search")(search)
 app.command("resolve")(resolve)
+app.command("playbook")(playbook)
+app.command("coverage")(coverage)
 for guessed in ("close", "done"):
     app.command(guessed, hidden=True)(resolve)

@@ -8,6 +8,7 @@ import typer
 
 from overdeck.cli.incidents.options import RegistryOption, find_registry
 from overdeck.cli.output import JsonOption, verb
+from overdeck.paths import Places
 
 
 class StateName(StrEnum):
@@ -38,7 +39,7 @@ def list_incidents(
     """List incidents, the one that moved last first. Without --state: the open ones."""
     with verb("incidents.list", as_json) as out:
         from overdeck.incidents import when
-        from overdeck.incidents.current import read
+        from overdeck.incidents.current import incidents
         from overdeck.incidents.listing import select
         from overdeck.incidents.text import shown
 
@@ -54,12 +55,12 @@ def list_incidents(
                 classes = tuple(one for one in classes if one.type == type_name)
             class_ids = [one.id for one in classes]
         start = when.since(since, time.time()) if since is not None else ""
-        everything = read(found, out.warn).state
-        chosen = select(everything.incidents, state=state.value, class_ids=class_ids, since=start)
+        everything = incidents(found, out.warn, Places.from_environment().cache)
+        chosen = select(everything, state=state.value, class_ids=class_ids, since=start)
         if as_json:
             out.data = {
                 "incidents": [one.facts for one in chosen],
-                "total": len(everything.incidents),
+                "total": len(everything),
             }
             return
         if chosen:
@@ -77,9 +78,7 @@ def list_incidents(
             out.table(
                 ("id", "state", "class", "seen", "last (UTC)", "title"), rows, right=("seen",), below="title"
             )
-        if len(chosen) < len(everything.incidents):
-            out.note(
-                f"{len(chosen)} of {len(everything.incidents)} incidents shown; od-incidents list --state all"
-            )
+        if len(chosen) < len(everything):
+            out.note(f"{len(chosen)} of {len(everything)} incidents shown; od-incidents list --state all")
         elif not chosen:
             out.note(f"no incidents in {found.root}; od-incidents open --class CLASS --title … records one")
