@@ -6,6 +6,7 @@ from overdeck.cli.incidents.list import list_incidents
 from overdeck.cli.incidents.open import open_incident
 from overdeck.cli.incidents.resolve import resolve
 from overdeck.cli.incidents.show import show
+from overdeck.cli.incidents.triage import triage
 
 app = door("Incidents of the fleet: open them, find them, and resolve them with an artifact that is checked.")
 app.command("init")(init)
@@ -13,5 +14,6 @@ app.command("open")(open_incident)
 app.command("list")(list_incidents)
 app.command("show")(show)
 app.command("resolve")(resolve)
+app.command("triage")(triage)
 for guessed in ("close", "done"):
     app.command(guessed, hidden=True)(resolve)
