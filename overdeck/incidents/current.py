@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from overdeck.incidents import log
-from overdeck.incidents.fold import Incident, State, fold
+from overdeck.incidents.fold import State, fold
 from overdeck.incidents.registry import Registry
 
 DIRECT_BYTES = 128 * 1024
@@ -31,16 +31,17 @@ def read(registry: Registry, warn: Warn) -> Current:
     return Current(history, state)
 
 
-def incidents(registry: Registry, warn: Warn, cache: Path) -> tuple[Incident, ...]:
-    """Every incident of ``registry``, without its events: what ``read`` says, for those who only look.
+def overview(registry: Registry, warn: Warn, cache: Path) -> State:
+    """Every incident of ``registry`` without its events: what ``read`` says, for those who only look.
 
     A long log is folded once and kept below the folder ``cache``, until a byte of it changes.
     """
     if sum(path.stat().st_size for path in log.paths(registry.log)) <= DIRECT_BYTES:
-        return tuple(incident._replace(events=()) for incident in read(registry, warn).state.incidents)
+        state = read(registry, warn).state
+        return State(tuple(incident._replace(events=()) for incident in state.incidents), state.warnings)
     from overdeck.incidents import readmodel
 
-    folded = readmodel.folded(registry, cache)
-    for warning in (*registry.warnings, *folded.warnings):
+    state = readmodel.folded(registry, cache)
+    for warning in (*registry.warnings, *state.warnings):
         warn(warning)
-    return folded.incidents
+    return state

@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from overdeck import __version__
 from overdeck.incidents import log, playbook, taxonomy
@@ -46,13 +46,6 @@ LOG, CLASSES = "log", "classes"
 """The two parts of a model, each with sources of its own."""
 
 _TABLES = {LOG: ("seal", "incident", "warning", "incident_words"), CLASSES: ("class", "class_words")}
-
-
-class Folded(NamedTuple):
-    """The incidents of a log, without their events, and what is odd about it."""
-
-    incidents: tuple[Incident, ...]
-    warnings: tuple[str, ...]
 
 
 class Model:
@@ -93,17 +86,17 @@ class Model:
             self._remember(moved)
         return True
 
-    def folded(self) -> Folded:
-        """What ``store_log`` was given; raises sqlite3.DatabaseError where a bit of it has changed since."""
+    def folded(self) -> State:
+        """What ``store_log`` was given, without the events; sqlite3.DatabaseError where a bit has changed since."""
         with self.at_one_moment():
-            facts = [row[0] for row in self._db.execute("SELECT facts FROM incident ORDER BY position")]
-            warnings = [row[0] for row in self._db.execute("SELECT text FROM warning ORDER BY position")]
+            facts = self._texts("SELECT facts FROM incident ORDER BY position")
+            warnings = self._texts("SELECT text FROM warning ORDER BY position")
             seal = self._db.execute("SELECT digest FROM seal").fetchone()
         if seal != (_seal(facts, warnings),):
             raise sqlite3.DatabaseError("a row was changed: SQLite keeps no checksums")
         rows = json.loads(f"[{','.join(facts)}]")
-        return Folded(
-            tuple(Incident(**dict(zip(_FIELDS, row, strict=True)), events=()) for row in rows),
+        return State(
+            tuple(Incident(**dict(zip(_FIELDS, map(_frozen, row), strict=True)), events=()) for row in rows),
             tuple(map(json.loads, warnings)),
         )
 
@@ -153,6 +146,9 @@ class Model:
                 (words, limit),
             )
         ]
+
+    def _texts(self, query: str) -> list[str]:
+        return [row[0] for row in self._db.execute(query)]
 
     @contextmanager
     def at_one_moment(self) -> Iterator[None]:
@@ -224,9 +220,9 @@ def opened(registry: Registry, cache: Path) -> Iterator[Model | None]:
         os.close(turn)
 
 
-def folded(registry: Registry, cache: Path) -> Folded:
-    """The incidents of ``registry``, from its model where that is fresh; else from the log, and kept for the next."""
-    found: Folded | None = None
+def folded(registry: Registry, cache: Path) -> State:
+    """``overview`` of a log, from its model where that is fresh; else from the log itself, and kept for the next."""
+    found: State | None = None
     with suppress(sqlite3.Error), opened(registry, cache) as model:
         if model is not None and model.is_fresh(LOG, log.paths(registry.log)):
             return model.folded()
@@ -234,14 +230,14 @@ def folded(registry: Registry, cache: Path) -> Folded:
     return found or _from_log(registry, None)
 
 
-def _from_log(registry: Registry, model: Model | None) -> Folded:
+def _from_log(registry: Registry, model: Model | None) -> State:
     history = log.read(registry.log)
     state = fold(history.events)
     warnings = (*log.describe(history.damages), *state.warnings)
     if model is not None and len(history.files) == len(log.paths(registry.log)):
         with suppress(sqlite3.OperationalError):
             model.store_log(history, state, warnings)
-    return Folded(tuple(incident._replace(events=()) for incident in state.incidents), warnings)
+    return State(tuple(incident._replace(events=()) for incident in state.incidents), warnings)
 
 
 def bring_up_to_date(model: Model, registry: Registry) -> None:
@@ -324,6 +320,11 @@ def _seal(facts: Sequence[str], warnings: Sequence[str]) -> str:
 
 def _digest(raw: bytes) -> str:
     return hashlib.sha256(raw).hexdigest()
+
+
+def _frozen(value: object) -> Any:
+    """A value as an incident has it: JSON knows no tuples."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _utf8(text: str) -> str:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from waiting import until
 
 from overdeck.incidents import current, log, readmodel, registry, searching
-from overdeck.incidents.current import DIRECT_BYTES, incidents
+from overdeck.incidents.current import DIRECT_BYTES, overview
 from overdeck.incidents.fold import Incident
 from overdeck.incidents.opening import Sighting, open_incident
 
@@ -47,7 +47,7 @@ def _cache(here: registry.Registry) -> Path:
 
 
 def _listed(here: registry.Registry) -> tuple[Incident, ...]:
-    return incidents(here, lambda _: None, _cache(here))
+    return overview(here, lambda _: None, _cache(here)).incidents
 
 
 def _true(here: registry.Registry) -> tuple[Incident, ...]:
@@ -127,7 +127,7 @@ def test_warnings_are_kept_with_it(long: registry.Registry) -> None:
     _tear_the_tail(long)
     said: list[list[str]] = [[], []]
     for heard in said:
-        incidents(long, heard.append, _cache(long))
+        overview(long, heard.append, _cache(long))
     assert said[0] == said[1] != []
     assert _is_kept(long)
 
@@ -206,7 +206,7 @@ def test_any_flipped_byte_of_a_model_is_harmless(
     raw = bytearray(kept)
     raw[data.draw(st.integers(0, len(raw) - 1))] ^= data.draw(st.integers(1, 255))
     next((cache / "incidents").glob("*.sqlite")).write_bytes(raw)
-    assert incidents(grown, lambda _: None, cache) == _true(grown)
+    assert overview(grown, lambda _: None, cache).incidents == _true(grown)
     searching.search(grown, "guard killed", cache=cache, warn=lambda _: None, limit=5)
 
 
@@ -214,7 +214,7 @@ def test_any_flipped_byte_of_a_model_is_harmless(
 def test_where_nothing_can_be_kept_everything_works(long: registry.Registry, tmp_path: Path, cache: str) -> None:
     (tmp_path / "a file").write_text("")
     place = tmp_path / cache
-    assert incidents(long, pytest.fail, place) == _true(long)
+    assert overview(long, pytest.fail, place).incidents == _true(long)
     found = searching.search(long, _true(long)[7].title, cache=place, warn=pytest.fail, limit=5)
     assert found.incidents[0][1] == _true(long)[7]
 
@@ -282,7 +282,7 @@ def test_a_model_killed_in_the_making_is_made_by_the_next(long: registry.Registr
         "import os, signal, sys\nfrom pathlib import Path\n"
         "from overdeck.incidents import current, readmodel, registry\n"
         "readmodel._told = lambda one: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "current.incidents(registry.load(Path(sys.argv[1])), print, Path(sys.argv[2]))\n"
+        "current.overview(registry.load(Path(sys.argv[1])), print, Path(sys.argv[2]))\n"
     )
     argv = [sys.executable, "-c", source, str(long.root), str(_cache(long))]
     killed = subprocess.run(argv, env=home.environment(), check=False, capture_output=True, timeout=60)

@@ -9,6 +9,7 @@ from overdeck.cli.incidents.playbook import playbook
 from overdeck.cli.incidents.resolve import resolve
 from overdeck.cli.incidents.search import search
 from overdeck.cli.incidents.show import show
+from overdeck.cli.incidents.triage import triage
 
 app = door("Incidents of the fleet: open them, find them, and resolve them with an artifact that is checked.")
 app.command("init")(init)
@@ -19,5 +20,6 @@ app.command("search")(search)
 app.command("resolve")(resolve)
 app.command("playbook")(playbook)
 app.command("coverage")(coverage)
+app.command("triage")(triage)
 for guessed in ("close", "done"):
     app.command(guessed, hidden=True)(resolve)

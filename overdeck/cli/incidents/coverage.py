@@ -11,13 +11,13 @@ def coverage(registry: RegistryOption = None, as_json: JsonOption = False) -> No
     with verb("incidents.coverage", as_json) as out:
         from overdeck.incidents import detectors, taxonomy
         from overdeck.incidents.covering import cover
-        from overdeck.incidents.current import incidents
+        from overdeck.incidents.current import overview
         from overdeck.incidents.text import shown
 
         here = find_registry(registry)
         classes = taxonomy.load(here.taxonomy).classes
         cache = Places.from_environment().cache
-        found = cover(classes, detectors.known(), incidents(here, out.warn, cache))
+        found = cover(classes, detectors.known(), overview(here, out.warn, cache).incidents)
         out.data = {
             "classes": [
                 {

@@ -39,7 +39,7 @@ def list_incidents(
     """List incidents, the one that moved last first. Without --state: the open ones."""
     with verb("incidents.list", as_json) as out:
         from overdeck.incidents import when
-        from overdeck.incidents.current import incidents
+        from overdeck.incidents.current import overview
         from overdeck.incidents.listing import select
         from overdeck.incidents.text import shown
 
@@ -55,12 +55,12 @@ def list_incidents(
                 classes = tuple(one for one in classes if one.type == type_name)
             class_ids = [one.id for one in classes]
         start = when.since(since, time.time()) if since is not None else ""
-        everything = incidents(found, out.warn, Places.from_environment().cache)
-        chosen = select(everything, state=state.value, class_ids=class_ids, since=start)
+        everything = overview(found, out.warn, Places.from_environment().cache)
+        chosen = select(everything.incidents, state=state.value, class_ids=class_ids, since=start)
         if as_json:
             out.data = {
                 "incidents": [one.facts for one in chosen],
-                "total": len(everything),
+                "total": len(everything.incidents),
             }
             return
         if chosen:
@@ -78,7 +78,9 @@ def list_incidents(
             out.table(
                 ("id", "state", "class", "seen", "last (UTC)", "title"), rows, right=("seen",), below="title"
             )
-        if len(chosen) < len(everything):
-            out.note(f"{len(chosen)} of {len(everything)} incidents shown; od-incidents list --state all")
+        if len(chosen) < len(everything.incidents):
+            out.note(
+                f"{len(chosen)} of {len(everything.incidents)} incidents shown; od-incidents list --state all"
+            )
         elif not chosen:
             out.note(f"no incidents in {found.root}; od-incidents open --class CLASS --title … records one")

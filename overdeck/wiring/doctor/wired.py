@@ -113,4 +113,8 @@ def client_version(program: Path) -> str:
     return f" ({named.group()})" if named else ""
 
 
-WIRED = (Check("client", _client), Check("settings", _settings), Check("entries", _entries))
+WIRED = (
+    Check("client", _client, "wiring", "the client's program and version"),
+    Check("settings", _settings, "wiring", "the user's settings, by every rule of the audit", "settings-dropped"),
+    Check("entries", _entries, "wiring", "our entries in the settings", "gate-silent"),
+)
