@@ -6,11 +6,13 @@ it is seen; its key names this one look at it, so that a report handed in twice 
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from overdeck.errors import usage
 from overdeck.incidents.document import Node, load
 from overdeck.incidents.text import TITLE_LIMIT, one_line
+from overdeck.incidents.when import timestamp
 
 DOCTOR = ("overdeck.doctor/1", "overdeck.incidents.triage/1")
 AUDIT = ("overdeck.audit/1",)
@@ -31,6 +33,8 @@ class Seen(NamedTuple):
     fingerprint: str
     key: str
     session: str = ""
+    at: str = ""
+    """When it was seen (a timestamp); empty where the input does not say."""
 
 
 class Intake(NamedTuple):
@@ -72,7 +76,8 @@ def _intake(found: Iterable[Seen | None]) -> Intake:
 
 
 def _of_doctor(data: Node, look: str) -> Iterator[Seen | None]:
-    moment = _moment(data, look)
+    at = _time(data.key("at"))
+    moment = at or look
     for check in data.key("checks").items():
         name, state = check.key("name").text(), check.key("state").text()
         findings = list(check.key("findings").items()) if state in ("warn", "fail") else []
@@ -87,16 +92,18 @@ def _of_doctor(data: Node, look: str) -> Iterator[Seen | None]:
                 f"{name}: {finding.key('said').text()}",
                 finding.key("about").of(str),
                 moment,
+                at=at,
             )
 
 
 def _of_audit(data: Node, look: str) -> Iterator[Seen | None]:
-    moment = _moment(data, look)
+    at = _time(data.key("at"))
+    moment = at or look
     for finding in data.key("findings").items():
         rule, file, pointer = (finding.key(key).of(str) for key in ("rule", "file", "pointer"))
         finding.key("rule").text()
         why = finding.key("why").text()
-        yield _seen(f"audit: {rule}", "", f"{rule}: {why}", f"{file}#{pointer}", moment)
+        yield _seen(f"audit: {rule}", "", f"{rule}: {why}", f"{file}#{pointer}", moment, at=at)
 
 
 def _of_fires(data: Node) -> Iterator[Seen | None]:
@@ -104,6 +111,7 @@ def _of_fires(data: Node) -> Iterator[Seen | None]:
 
     Counts speak of a sliding window, so the same count on the same day is the same look.
     """
+    at = _time(data.key("as_of"))
     day = data.key("as_of").text()[:10]
     for module in data.key("modules").items():
         name, verdict = module.key("id").text(), module.key("verdict").text()
@@ -111,14 +119,14 @@ def _of_fires(data: Node) -> Iterator[Seen | None]:
         found: list[Seen | None] = []
         if timeouts > 0:
             said = f"{name} was killed at its deadline {timeouts} times"
-            found.append(_seen("fires: timeouts", "hook-timeout", said, name, f"{day} {timeouts}"))
+            found.append(_seen("fires: timeouts", "hook-timeout", said, name, f"{day} {timeouts}", at=at))
         if errors > 0:
             said = f"{name} failed {errors} times"
             hint = "tool-reliability-fatigue"
-            found.append(_seen("fires: errors", hint, said, name, f"{day} {errors}"))
+            found.append(_seen("fires: errors", hint, said, name, f"{day} {errors}", at=at))
         if verdict not in IDLE_VERDICTS and not found:
             said = f"{name} is {verdict}: {module.key('why').of(str)}"
-            found.append(_seen(f"fires: {verdict}", "", said, name, day))
+            found.append(_seen(f"fires: {verdict}", "", said, name, day, at=at))
         yield from found or [None]
 
 
@@ -143,33 +151,42 @@ def _of_event(line: Node, look: str) -> list[Seen | None]:
     event = line.key("hook_event_name" if payload else "event").text()
     said = line.key("session_id" if payload else "session")
     session = said.of(str) if said.value is not None else ""
+    at = _time(line.key("ts"))
     if event == "StopFailure":
         error = line.key("error")
         kind = one_line(error.text())[:40] if error.value is not None else ""
         title = (
             f"a turn ended in an error of the client: {kind}" if kind else "a turn ended in an error of the client"
         )
-        return [_seen("event: StopFailure", "stop-failure", title, kind, look, session)]
+        return [_seen("event: StopFailure", "stop-failure", title, kind, look, at=at, session=session)]
     ran = line.key("ran")
     found: list[Seen | None] = []
     for module in ran.of(dict) if ran.value is not None else ():
         end = ran.key(module).key("end").text()
         if end == "timeout":
             title = f"{module} was killed at its deadline"
-            found.append(_seen("fires: timeouts", "hook-timeout", title, module, look, session))
+            found.append(_seen("fires: timeouts", "hook-timeout", title, module, look, at=at, session=session))
         elif end == "error":
             hint = "tool-reliability-fatigue"
-            found.append(_seen("fires: errors", hint, f"{module} failed", module, look, session))
+            found.append(_seen("fires: errors", hint, f"{module} failed", module, look, at=at, session=session))
     return found or [None]
 
 
-def _moment(data: Node, look: str) -> str:
-    """When the report was made; where it does not say, the report itself is the moment."""
-    at = data.key("at")
-    return at.text() if at.value is not None else look
+def _time(node: Node) -> str:
+    """A moment as the log writes it, milliseconds and Z; empty where there is none. Raises for what is no time."""
+    if node.value is None:
+        return ""
+    try:
+        moment = datetime.fromisoformat(node.text())
+    except ValueError:
+        raise node.wrong(f"is {node.value!r:.60}; it must be a time (ISO 8601)") from None
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return timestamp(aware.timestamp())
 
 
-def _seen(detector: str, hint: str, title: str, about: str, moment: str, session: str = "") -> Seen:
+def _seen(
+    detector: str, hint: str, title: str, about: str, moment: str, *, at: str = "", session: str = ""
+) -> Seen:
     """A sighting of trouble on ``about``; ``moment`` is what tells this look at it from the next."""
     whole = one_line(f"{detector.replace(': ', ':', 1)}:{about}")
     name = hashlib.sha256(f"{whole}\0{moment}".encode(errors="surrogateescape")).hexdigest()[:32]
@@ -178,4 +195,4 @@ def _seen(detector: str, hint: str, title: str, about: str, moment: str, session
     short = one_line(title)
     if len(short) > TITLE_LIMIT:
         short = f"{short[: TITLE_LIMIT - 1]}…"
-    return Seen(detector, hint, short, whole, f"seen-{name}", one_line(session)[:TITLE_LIMIT])
+    return Seen(detector, hint, short, whole, f"seen-{name}", one_line(session)[:TITLE_LIMIT], at)

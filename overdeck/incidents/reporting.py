@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from overdeck.incidents import opening, taxonomy
 from overdeck.incidents.current import Warn
@@ -19,37 +20,40 @@ class Reported:
 
 def report(
     registry: Registry,
-    sightings: Iterable[Seen],
+    seen: Iterable[Seen],
     at: str,
     *,
     warn: Warn,
     build: str | None = None,
+    repo: Path | None = None,
     other: str = "",
 ) -> Reported:
-    """Record sightings at the time ``at``. ``other`` is the class of those that no class is for.
+    """Record what was seen in one turn at the time ``at``. ``other`` is the class of what no class is for.
 
     Idempotent: a sighting that was recorded before writes nothing. Raises OverdeckError for an unknown ``other`` (3)
-    and what ``open_incident`` raises.
+    and what ``record_sightings`` raises.
     """
     known = taxonomy.load(registry.taxonomy)
     fallback = known.find(other).slug if other else ""
-    opened, unclassed = [], []
-    told: set[str] = set()
-
-    def warn_once(line: str) -> None:
-        if line not in told:
-            told.add(line)
-            warn(line)
-
-    for seen in sightings:
-        name = class_of(known, seen) or fallback
-        if not name:
-            unclassed.append(seen)
-            continue
-        key = f"{seen.key}-{name}"
-        sighting = opening.Sighting(name, seen.title, seen.fingerprint, seen.session or None, build, key)
-        opened.append(opening.open_incident(registry, sighting, at, warn=warn_once))
-    return Reported(tuple(opened), tuple(unclassed))
+    sightings, unclassed = [], []
+    for one in seen:
+        name = class_of(known, one) or fallback
+        if name:
+            sightings.append(
+                opening.Sighting(
+                    name,
+                    one.title,
+                    one.fingerprint,
+                    one.session or None,
+                    build,
+                    f"{one.key}-{name}",
+                    one.at or None,
+                )
+            )
+        else:
+            unclassed.append(one)
+    opened = opening.record_sightings(registry, sightings, at, warn=warn, repo=repo) if sightings else ()
+    return Reported(opened, tuple(unclassed))
 
 
 def class_of(known: taxonomy.Taxonomy, seen: Seen) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from overdeck.cli.incidents.options import RegistryOption, find_registry
+from overdeck.cli.incidents.options import KeyOption, RegistryOption, find_registry
 from overdeck.cli.output import JsonOption, Output, verb
 from overdeck.errors import usage
 
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from overdeck.incidents.registry import Registry
 
 ONE = 'od-incidents open --class hook-timeout --title "…"'
+
+_MEANT = {
+    "again": "it came back on a build that has the fix",
+    "suspect": "it was seen again, and nobody can tell whether that session had the fix",
+    "old-build": "seen on an old build, which has not got the fix yet",
+    "before-the-end": "seen before its end",
+}
 
 
 def open_incident(
@@ -56,16 +63,18 @@ def open_incident(
     build: Annotated[
         str | None, typer.Option("--build", metavar="SHA", help="The commit that session runs on.")
     ] = None,
-    key: Annotated[
-        str | None,
-        typer.Option("--key", help="Your name for this call: a retry with the same key writes nothing."),
+    key: KeyOption = None,
+    repo: Annotated[
+        Path | None,
+        typer.Option("--repo", metavar="DIR", help="Where --build is. Default: the registry's repository."),
     ] = None,
     registry: RegistryOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Open an incident; while one of the same class and fingerprint is open, count an occurrence on it.
 
-    With --from-doctor, --from-audit or --from-stdin: the same for everything that the report tells of, each once
+    One that is resolved is open again where the build had its fix, or nobody knows the build; on an older build the
+    sighting is only counted. With --from-doctor, --from-audit or --from-stdin: the same for everything that the report tells of, each once
     however often the report is handed in.
     """
     with verb("incidents.open", as_json) as out:
@@ -83,7 +92,7 @@ def open_incident(
             if clash:
                 raise usage(f"{chosen[0]} and {clash[0]} do not go together", hint=f"leave {clash[0]} out")
             found = intake.read(_input(file, chosen[0]), sources[chosen[0]][1])
-            _record(out, find_registry(registry), found, build, class_name)
+            _record(out, find_registry(registry), found, build, repo, class_name)
             return
         if file is not None:
             raise usage(f"{file} is read with --from-doctor, --from-audit or --from-stdin only", hint=ONE)
@@ -96,7 +105,9 @@ def open_incident(
         from overdeck.incidents.when import timestamp
 
         sighting = opening.Sighting(class_name, title, fingerprint, session, build, key)
-        opened = opening.open_incident(find_registry(registry), sighting, timestamp(time.time()), warn=out.warn)
+        opened = opening.open_incident(
+            find_registry(registry), sighting, timestamp(time.time()), warn=out.warn, repo=repo
+        )
         out.data = {**_facts(opened), "trailer": opened.trailer, "log": str(opened.log)}
         _show(out, opened)
         out.note(f"the commit that fixes it has this line at the end of its message: {opened.trailer}")
@@ -120,11 +131,14 @@ def _input(file: Path | None, source: str) -> bytes:
     return sys.stdin.buffer.read()
 
 
-def _record(out: Output, registry: "Registry", found: "Intake", build: str | None, other: str | None) -> None:
+def _record(
+    out: Output, registry: "Registry", found: "Intake", build: str | None, repo: Path | None, other: str | None
+) -> None:
     from overdeck.incidents.reporting import report
     from overdeck.incidents.when import timestamp
 
-    done = report(registry, found.seen, timestamp(time.time()), warn=out.warn, build=build, other=other or "")
+    now = timestamp(time.time())
+    done = report(registry, found.seen, now, warn=out.warn, build=build, repo=repo, other=other or "")
     out.data = {
         "incidents": [_facts(opened) for opened in done.opened],
         "opened": sum(opened.created for opened in done.opened),
@@ -149,6 +163,7 @@ def _facts(opened: "Opened") -> dict[str, object]:
         **opened.incident.facts,
         "created": opened.created,
         "recorded": opened.recorded,
+        "recurrence": opened.recurrence,
         "earlier": list(opened.earlier),
     }
 
@@ -161,6 +176,8 @@ def _show(out: Output, opened: "Opened") -> None:
         out.line(f"{incident.id} has this already; nothing was written: {shown(incident.title)}")
     elif opened.created:
         out.line(f"{incident.id} opened: {incident.slug}: {shown(incident.title)}")
+    elif opened.recurrence is not None:
+        out.line(f"{incident.id} is {incident.state}: {_MEANT[opened.recurrence]}: {shown(incident.title)}")
     else:
         again = f"counted as occurrence {incident.occurrences}"
         out.line(f"{incident.id} is open already; {again}: {shown(incident.title)}")
