@@ -306,11 +306,6 @@ class TestUnverifiable:
         assert said.code == 5
         assert "--repo DIR" in said.err
 
-    def test_a_test_artifact_is_not_believed(self, clone: "Clone") -> None:
-        said = _refused(clone, clone.open(), "--artifact", "test:tests/x.py::test_x@0fe056c2d")
-        assert said.code == 5
-        assert "this version can verify commit: only" in said.err
-
 
 class TestHostile:
     def test_options_smuggled_as_a_sha_never_reach_git(self, clone: "Clone") -> None:

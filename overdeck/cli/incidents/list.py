@@ -61,6 +61,7 @@ def list_incidents(
             out.data = {
                 "incidents": [one.facts for one in chosen],
                 "total": len(everything.incidents),
+                "recurring": sorted(everything.recurring),
             }
             return
         if chosen:

@@ -22,7 +22,10 @@ def _ended(situation: Situation, end: str, what: str) -> Result:
     runs = [run for call in calls if not call.session.startswith("overdeck-") for run in call.runs]
     counted = Counter(run.module for run in runs if run.end == end)
     if counted:
-        found = tuple(Finding(module, f"{module} {what} {times} times") for module, times in counted.most_common())
+        found = tuple(
+            Finding(module, f"{module} {what} {times} times", f"fires: {end}s")
+            for module, times in counted.most_common()
+        )
         said = "; ".join(finding.said for finding in found)
         return Result("warn", f"{said} {RECENTLY}", f"overdeck hooks errors {found[0].about}", found)
     if not runs:

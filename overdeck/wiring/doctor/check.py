@@ -38,6 +38,8 @@ class Finding(NamedTuple):
     """What it is on, without any number: two visits that find the same trouble say the same."""
     said: str
     """One line for people."""
+    detector: str = ""
+    """Who else finds the same trouble, as a taxonomy names it (``audit: RULE``): the two are then one incident."""
 
 
 class Result(NamedTuple):
@@ -75,7 +77,9 @@ class Report(NamedTuple):
     @property
     def facts(self) -> dict[str, object]:
         """What ``--json`` says of it."""
-        return {**self._asdict(), "findings": [finding._asdict() for finding in self.findings]}
+        facts = self._asdict()
+        facts["class"] = facts.pop("trouble")
+        return {**facts, "findings": [finding._asdict() for finding in self.findings]}
 
 
 @dataclass(frozen=True)

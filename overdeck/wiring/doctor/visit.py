@@ -3,11 +3,11 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from overdeck.authoring.fleet import recipe_for
+from overdeck.dispatch.record import now
 from overdeck.errors import usage
 from overdeck.machine import guardlog
 from overdeck.paths import Places
@@ -65,7 +65,7 @@ def visit(
     yes: bool = False,
 ) -> Visit:
     """Run every check. ``guard_logs`` are looked at besides the usual places; ``yes`` lets the user's own code run."""
-    at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    at = now()
     situation = Situation(
         places,
         recipe_for(places),
