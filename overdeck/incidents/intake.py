@@ -18,7 +18,7 @@ DOCTOR = ("overdeck.doctor/1", "overdeck.incidents.triage/1")
 AUDIT = ("overdeck.audit/1",)
 FIRES = ("overdeck.fires/1",)
 
-IDLE_VERDICTS = frozenset({"exempt", "unknown", "immature", "active", "quiet", "removal-candidate"})
+IDLE_VERDICTS = frozenset({"exempt", "unknown", "immature", "active", "quiet"})
 """Verdicts on modules that do no harm: silence is a question for ``overdeck fires``, no incident."""
 
 
@@ -122,7 +122,7 @@ def _of_fires(data: Node) -> Iterator[Seen | None]:
             found.append(_seen("fires: timeouts", "hook-timeout", said, name, f"{day} {timeouts}", at=at))
         if errors > 0:
             said = f"{name} failed {errors} times"
-            hint = "tool-reliability-fatigue"
+            hint = "module-crashing"
             found.append(_seen("fires: errors", hint, said, name, f"{day} {errors}", at=at))
         if verdict not in IDLE_VERDICTS and not found:
             said = f"{name} is {verdict}: {module.key('why').of(str)}"
@@ -158,7 +158,7 @@ def _of_event(line: Node, look: str) -> list[Seen | None]:
         title = (
             f"a turn ended in an error of the client: {kind}" if kind else "a turn ended in an error of the client"
         )
-        return [_seen("event: StopFailure", "stop-failure", title, kind, look, at=at, session=session)]
+        return [_seen("event: StopFailure", "turn-failed", title, kind, look, at=at, session=session)]
     ran = line.key("ran")
     found: list[Seen | None] = []
     for module in ran.of(dict) if ran.value is not None else ():
@@ -167,7 +167,7 @@ def _of_event(line: Node, look: str) -> list[Seen | None]:
             title = f"{module} was killed at its deadline"
             found.append(_seen("fires: timeouts", "hook-timeout", title, module, look, at=at, session=session))
         elif end == "error":
-            hint = "tool-reliability-fatigue"
+            hint = "module-crashing"
             found.append(_seen("fires: errors", hint, f"{module} failed", module, look, at=at, session=session))
     return found or [None]
 

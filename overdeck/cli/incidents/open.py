@@ -74,8 +74,8 @@ def open_incident(
     """Open an incident; while one of the same class and fingerprint is open, count an occurrence on it.
 
     One that is resolved is open again where the build had its fix, or nobody knows the build; on an older build the
-    sighting is only counted. With --from-doctor, --from-audit or --from-stdin: the same for everything that the report tells of, each once
-    however often the report is handed in.
+    sighting is only counted. With --from-doctor, --from-audit or --from-stdin: the same for everything that the report
+    tells of, each once however often the report is handed in.
     """
     with verb("incidents.open", as_json) as out:
         from overdeck.incidents import intake

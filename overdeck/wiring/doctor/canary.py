@@ -68,6 +68,6 @@ def _unrun(gates: list[Manifest]) -> str:
 
 CANARY = (
     Check("hook timeouts", _timeouts, "module", "the last hour of the calls log", "hook-timeout"),
-    Check("module errors", _errors, "module", "the last hour of the calls log", "tool-reliability-fatigue"),
+    Check("module errors", _errors, "module", "the last hour of the calls log", "module-crashing"),
     Check("gates", _canaries, "module", "each gate's matrix, through the front", "gate-silent"),
 )

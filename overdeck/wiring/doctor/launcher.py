@@ -173,14 +173,14 @@ def _recipe_in_force(situation: Situation) -> Recipe:
 
 
 LAUNCHER = (
-    Check("python", _python, "launcher", "this interpreter"),
-    Check("state folder", _state, "launcher", "owner and mode of the state directory"),
-    Check("plans", _plans, "launcher", "checksums and sources of the plans", "gate-silent"),
+    Check("python", _python, "launcher", "this interpreter", "old-python"),
+    Check("state folder", _state, "launcher", "owner and mode of the state directory", "state-unwritable"),
+    Check("plans", _plans, "launcher", "checksums and sources of the plans", "plan-stale"),
     Check(
         "interpreter", _interpreter, "launcher", "the interpreter that the plans name, started", "launcher-dead"
     ),
     Check("front", _front, "launcher", "the installed entry, started", "launcher-dead"),
-    Check("native front", _native, "launcher", "the installed binary and its source"),
+    Check("native front", _native, "launcher", "the installed binary and its source", "front-not-native"),
 )
 
-FLEET = (Check("modules", _modules, "module", "config and manifests", "gate-silent"),)
+FLEET = (Check("modules", _modules, "module", "config and manifests", "module-unreadable"),)

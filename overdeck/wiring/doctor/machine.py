@@ -192,11 +192,11 @@ def _warn(found: list[Finding], advice: str) -> Result:
 
 
 MACHINE = (
-    Check("machine load", _load, "machine", "load average, steal", None),
+    Check("machine load", _load, "machine", "load average, steal", "machine-overload"),
     Check("cpu throttling", _throttling, "machine", "cpu.stat of the hook's control groups", "cpu-throttle"),
     Check("process limit", _pids, "machine", "pids.events, pids.current, pids.max", "pids-cap"),
-    Check("memory kills", _memory, "machine", "memory.events oom_kill", None),
-    Check("pressure", _pressure, "machine", "PSI of the machine and of the groups", None),
+    Check("memory kills", _memory, "machine", "memory.events oom_kill", "memory-kill"),
+    Check("pressure", _pressure, "machine", "PSI of the machine and of the groups", "machine-overload"),
     Check("pids guard", _guard, "machine", "KILL lines of a process guard", "pids-cap"),
     Check("processes", _processes, "machine", "who is alive, and how big", "run-stuck"),
     Check(

@@ -116,6 +116,6 @@ def client_version(program: Path) -> str:
 
 WIRED = (
     Check("client", _client, "wiring", "the client's program and version"),
-    Check("settings", _settings, "wiring", "the user's settings, by every rule of the audit"),
-    Check("entries", _entries, "wiring", "our entries in the settings", "gate-silent"),
+    Check("settings", _settings, "wiring", "the user's settings, by every rule of the audit", "settings-dropped"),
+    Check("entries", _entries, "wiring", "our entries in the settings", "install-drift"),
 )
