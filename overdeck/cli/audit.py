@@ -57,6 +57,7 @@ def audit(
 ) -> None:
     """Say what your hooks cost per call, and what is wrong with them. Reads settings files; changes nothing."""
     with verb("audit", as_json) as out:
+        from overdeck.dispatch.record import now
         from overdeck.payloadfile import read_payload
         from overdeck.wiring.audit import audit as judge
         from overdeck.wiring.settings import read_settings
@@ -81,7 +82,7 @@ def audit(
             path=os.environ.get("PATH"),
             measured=measured,
         )
-        out.data = report.as_data()
+        out.data = {"at": now(), **report.as_data()}
         for line in report.not_measured:
             out.warn(line)
         if not files:
