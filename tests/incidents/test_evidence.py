@@ -417,6 +417,14 @@ class TestMachine:
         assert (error.exit_code, error.code) == (5, "machine-held-back")
         assert str(path.parent) in error.message
 
+    def test_the_run_on_the_parent_is_watched_as_well(self, project: Project) -> None:
+        machine = snapshot_of(project.clone.home)
+        path = project.clone.home / "cgroup" / "pids.events"
+        sha = project.fix(
+            f"import guard\nif guard.seconds() > 2: open({str(path)!r}, 'w').write('max 3')\n{FAILS_BEFORE}"
+        )
+        assert project.refused(_test(sha), machine=machine).code == "machine-held-back"
+
 
 class TestHostile:
     def test_nothing_that_the_clone_is_configured_to_run_is_run(self, project: Project, tmp_path: Path) -> None:
@@ -448,16 +456,18 @@ class TestHostile:
     def test_git_in_a_test_sees_the_worktree_and_not_the_clone(self, project: Project) -> None:
         sha = project.fix(
             """\
-            import guard, subprocess, sys
+            import guard, os, subprocess, sys
             say = lambda *words: subprocess.run(["git", *words], capture_output=True, text=True).stdout.strip()
             print(say("rev-parse", "--show-toplevel"), say("status", "--porcelain"))
             assert not say("status", "--porcelain") or guard.seconds() > 2
             assert say("config", "--get", "core.fsmonitor") == ""
+            assert say("-C", os.environ["TMPDIR"], "rev-parse", "--git-dir") == ""
             say("commit", "--allow-empty", "-m", "x")
             sys.exit(guard.seconds() > 2)
             """
         )
         project.clone.git("config", "core.fsmonitor", "/nonexistent")
+        project.clone.git("init", "--quiet", str(project.clone.home))
         before = project.clone.git("for-each-ref")
         project.resolve(_test(sha))
         assert project.clone.git("for-each-ref") == before
