@@ -172,6 +172,24 @@ class TestATest:
         assert len(started) == 2
         assert all(ended(pid) for pid in started)
 
+    def test_one_that_kills_its_keeper_ends_with_it_and_is_no_failure(
+        self, project: Project, tmp_path: Path
+    ) -> None:
+        project.policy(PLAIN, limit_s=5)
+        mark = tmp_path / "pid"
+        sha = project.fix(
+            f"""\
+            import os, signal, time
+            open({str(mark)!r}, "w").write(str(os.getpid()))
+            os.kill(os.getppid(), signal.SIGKILL)
+            time.sleep(600)
+            """
+        )
+        error = project.refused(_test(sha))
+        assert (error.exit_code, error.code) == (5, "not-started")
+        assert "its keeper was killed" in error.message
+        assert ended(int(mark.read_text()))
+
     def test_one_that_needs_the_network_cannot_be_checked(self, project: Project) -> None:
         if subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False).returncode:
             pytest.skip("this user may not have a network of its own")
