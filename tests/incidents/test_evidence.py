@@ -2,10 +2,12 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -576,15 +578,32 @@ class TestShadow:
         assert project.refused(_test(sha)).code == "shadowed"
 
 
-def test_a_verifier_that_is_killed_takes_the_run_with_it(project: Project, tmp_path: Path) -> None:
+@contextmanager
+def _verifier_at_work(project: Project, tmp_path: Path) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
+    """A verifier whose test is running, and the process of that test."""
     mark = tmp_path / "pid"
     sha = project.fix(f"import os, time\nopen({str(mark)!r}, 'w').write(f'{{os.getpid()}} ')\ntime.sleep(600)\n")
     source = "from overdeck.cli.doors import od_incidents as door; door()"
     argv = [sys.executable, "-c", source, "resolve", project.clone.open(), "--artifact", _test(sha), "--yes"]
-    with subprocess.Popen(argv, cwd=project.clone.top, env=project.clone.env, stderr=subprocess.PIPE) as verifier:
+    env = {**project.clone.env, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(argv, cwd=project.clone.top, env=env, stderr=subprocess.PIPE) as verifier:
         until(lambda: mark.exists() and mark.read_text().endswith(" "), within_s=60)
+        yield verifier, int(mark.read_text())
+
+
+def test_a_verifier_that_is_killed_takes_the_run_with_it(project: Project, tmp_path: Path) -> None:
+    with _verifier_at_work(project, tmp_path) as (verifier, test):
         verifier.kill()
-        until(lambda: ended(int(mark.read_text())), within_s=30)
+        until(lambda: ended(test), within_s=30)
+
+
+def test_an_interrupted_verifier_leaves_neither_process_nor_worktree(project: Project, tmp_path: Path) -> None:
+    with _verifier_at_work(project, tmp_path) as (verifier, test):
+        verifier.send_signal(signal.SIGINT)
+        verifier.communicate(timeout=60)
+    assert verifier.returncode == 130
+    assert ended(test)
+    assert not list(tmp_path.glob("overdeck-evidence-*"))
 
 
 def snapshot_of(folder: Path) -> Callable[[], list[Group]]:
