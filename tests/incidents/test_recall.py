@@ -20,10 +20,10 @@ CODE: dict[str, Any] = {"__name__": "recall"}
 exec(compile(Path(RECALL.code).read_text(), RECALL.code, "exec"), CODE)
 
 
-def opening(clock: int, digits: int, title: str) -> tuple[Event, bytes]:
+def opening(clock: int, digits: int, title: str, **more: int) -> tuple[Event, bytes]:
     """An ``opened`` event and its line."""
     place = {"class": "c", "class_id": "C001", "title": title, "fingerprint": title}
-    return seal("opened", lamport=clock, at="t", writer="w", prefix="OD", digits=digits, **place)
+    return seal("opened", lamport=clock, at="t", writer="w", prefix="OD", digits=digits, **place, **more)
 
 
 def start(cwd: Path, source: str = "startup", **config: str) -> Answer:
@@ -186,11 +186,14 @@ def test_a_registry_of_somebody_else_is_not_believed(clone) -> None:
     assert evaluate(clone.top) is None
 
 
-KINDS = ("opened", "occurrence", "noted", "resolved", "wont-fixed", "reopened", "evidence-added", "something-new")
+KINDS = (
+    "opened", "occurrence", "noted", "resolved", "wont-fixed", "reopened", "evidence-added", "evidence-lost", "merged",
+    "something-new",
+)  # fmt: skip
 STEPS = st.tuples(st.sampled_from(KINDS), st.integers(0, 9), st.integers(1, 4))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(steps=st.lists(STEPS, max_size=25))
 def test_it_and_the_fold_agree_on_what_is_open(steps: list[tuple[str, int, int]], tmp_path_factory) -> None:
     root = tmp_path_factory.mktemp("registry")
@@ -198,14 +201,16 @@ def test_it_and_the_fold_agree_on_what_is_open(steps: list[tuple[str, int, int]]
     events, lines, keys = [], [], []
     for number, (kind, which, clock) in enumerate(steps):
         if kind == "opened" or not keys:
-            event, line = opening(clock, 6, f"{number}")
+            event, line = opening(clock, 6, f"{number % 3}", n=number)
             keys.append(event.id)
         else:
-            event, line = seal(kind, lamport=clock, at="t", writer="w", incident=keys[which % len(keys)], n=number)
+            said = {"incident": keys[which % len(keys)], "into": keys[number % len(keys)], "n": number}
+            event, line = seal(kind, lamport=clock, at="t", writer="w", **said)
         events.append(event)
         lines.append(line + b"\n")
     (root / "log" / "w.jsonl").write_bytes(b"".join(lines))
-    still_open = {one.id: one.occurrences for one in fold(events).incidents if one.state == "open"}
+    incidents = fold(events).incidents
+    still_open = {one.id: one.occurrences for one in incidents if one.state in ("open", "evidence-lost")}
     found = CODE["_open"](str(root), "")
     told = {line.split()[0]: _count(line) for line in found if line}
 
