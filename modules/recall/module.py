@@ -5,8 +5,7 @@ and a stale answer would be worse than none. Never looks for a registry through 
 believes of a line that changes a state only what its id, the hash of its bytes, vouches for.
 """
 
-from os import geteuid, listdir, stat
-from os.path import exists, isfile
+from posix import geteuid, listdir, stat  # os itself is more than all the rest: measured
 
 from overdeck.dispatch.module import Call, Verdict, advise
 
@@ -36,7 +35,7 @@ def evaluate(call: Call) -> Verdict | None:
     elsewhere = call.config["registry"]
     if not isinstance(elsewhere, str):
         raise ValueError("[modules.recall] registry must be a path")
-    if elsewhere and elsewhere != inside + "/incidents" and isfile(elsewhere + _MARKER) and _ours(elsewhere, top):
+    if elsewhere and elsewhere != inside + "/incidents" and _there(elsewhere + _MARKER) and _ours(elsewhere, top):
         found += _open(elsewhere, top)
     return advise(_told(found)) if found else None
 
@@ -44,10 +43,18 @@ def evaluate(call: Call) -> Verdict | None:
 def _up(folder: str, what: str) -> str:
     """The first folder upwards that holds ``what``; empty where none does."""
     while folder.startswith("/") and folder != "/":
-        if exists(folder + what):
+        if _there(folder + what):
             return folder
         folder = folder.rpartition("/")[0]
     return ""
+
+
+def _there(path: str) -> bool:
+    try:
+        stat(path)
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _ours(root: str, top: str) -> bool:
