@@ -22,7 +22,7 @@ class IncidentClass:
     keywords: tuple[str, ...]
     severity: str
     detector: str
-    """``audit: RULE``, ``doctor: CHECK``, ``fires: VERDICT``, several with commas between, or ``none yet``."""
+    """What ``detectors.known`` lists, several with commas between, or ``none yet``."""
     playbook: str
     """File name in ``playbooks/``."""
     machine_first: bool

@@ -280,6 +280,13 @@ class TestPytestSays:
         assert (error.exit_code, error.code) == (4, "skipped")
         assert "on parent" in error.message
 
+    def test_a_test_that_the_parent_cannot_even_import_is_evidence_and_shown_as_such(
+        self, project: Project
+    ) -> None:
+        sha = project.fix("import new\ndef test_it(): pass\n", new_py="")
+        (statement,) = project.resolve(_test(sha, "test_it"))
+        assert [run["outcome"] for run in statement["runs"].values()] == ["error", "passed"]
+
     def test_a_configuration_above_the_worktree_is_not_read(self, project: Project) -> None:
         for name in ("pytest.ini", "conftest.py"):
             (project.clone.home / name).write_text(
@@ -384,7 +391,7 @@ class TestConsent:
         assert (said.code, said.out) == (0, f"{name} resolved: {_test(sha)} (verified)\n")
         shown = project.clone.od("show", name).out
         assert "linked by the call that ran it" in shown
-        assert f"parent: exit 1: {sys.executable} test_guard.py main" in shown
+        assert f"parent: failed, exit 1: {sys.executable} test_guard.py main" in shown
 
     def test_what_is_rejected_anyway_is_not_asked_about(self, project: Project) -> None:
         asked: list[object] = []

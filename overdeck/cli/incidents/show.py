@@ -102,7 +102,7 @@ def _print(out: Output, incident: "Incident", about: dict[str, Any], *, recurrin
             facts = ran if isinstance(ran, dict) else {}
             words = facts.get("argv")
             command = " ".join(map(str, words)) if isinstance(words, list) else ""
-            out.line(shown(f"    {name}: exit {facts.get('exit')}: {command}"))
+            out.line(shown(f"    {name}: {facts.get('outcome')}, exit {facts.get('exit')}: {command}"))
         out.line(
             shown(f"    checked {statement.get('at')} on {statement.get('host')} by {statement.get('verifier')}")
         )
