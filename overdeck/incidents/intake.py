@@ -141,7 +141,7 @@ def _of_lines(raw: bytes) -> Intake:
     found: list[Seen | None] = []
     for number, line in enumerate(raw.split(b"\n"), start=1):
         if line.strip():
-            node = Node(load(line).value, f"line {number}")
+            node = load(line, f"line {number}")
             found += _of_event(node, hashlib.sha256(line.strip()).hexdigest()[:16])
     return _intake(found)
 

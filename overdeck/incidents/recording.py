@@ -32,14 +32,21 @@ class Turn:
     """One turn at the log: what it says now, and what is added to it."""
 
     def __init__(self, registry: Registry, now: Current, writer: str, at: str) -> None:
-        self.state = now.state
+        self._state: State | None = now.state
         self.said: list[Event] = []
         self.lines: list[bytes] = []
         self._registry, self._writer, self._at = registry, writer, at
         self._events, self._lamport = list(now.history.events), now.history.lamport
 
+    @property
+    def state(self) -> State:
+        """The registry with what was said in this turn."""
+        if self._state is None:
+            self._state = fold(self._events)
+        return self._state
+
     def say(self, draft: Draft) -> Event:
-        """Seal ``draft`` and have it in ``state``; it is on the disk when the turn is over."""
+        """Seal ``draft``; it is in ``state`` from now on, and it is on the disk when the turn is over."""
         clock: dict[str, Any] = {
             "lamport": self._lamport + len(self.lines) + 1,
             "at": self._at,
@@ -52,7 +59,7 @@ class Turn:
         self.said.append(event)
         self.lines.append(line)
         self._events.append(event)
-        self.state = fold(self._events)
+        self._state = None
         return event
 
     def _opening(self, taken: Container[str], clock: dict[str, Any], said: dict[str, Any]) -> tuple[Event, bytes]:

@@ -69,7 +69,7 @@ def _print(out: Output, incident: "Incident", about: dict[str, Any], *, recurrin
         doubt = ", suspect: the build that saw it again is unknown" if incident.suspect else ""
         out.line(f"episodes  {incident.episodes}{often}{doubt}")
     if incident.old_builds:
-        out.line(f"old build {incident.old_builds} sightings by sessions without the fix")
+        out.line(f"old build {incident.old_builds} of the occurrences, by sessions without the fix")
     if incident.merged:
         out.line(f"merged    {', '.join(incident.merged)}")
     if about["playbook"]:
@@ -102,7 +102,7 @@ def _print(out: Output, incident: "Incident", about: dict[str, Any], *, recurrin
             facts = ran if isinstance(ran, dict) else {}
             words = facts.get("argv")
             command = " ".join(map(str, words)) if isinstance(words, list) else ""
-            out.line(shown(f"    {name}: exit {facts.get('exit')}: {command}"))
+            out.line(shown(f"    {name}: {facts.get('outcome')}, exit {facts.get('exit')}: {command}"))
         out.line(
             shown(f"    checked {statement.get('at')} on {statement.get('host')} by {statement.get('verifier')}")
         )

@@ -23,6 +23,8 @@ class Outcome(StrEnum):
 
     passed = "passed"
     failed = "failed"
+    error = "error"
+    """It was not reached: an import or a fixture failed. A failure too, and a weaker proof: it is shown as such."""
     skipped = "skipped"
     """Also expected to fail: it was run, and whatever it did would have been right."""
     missing = "missing"
@@ -31,6 +33,9 @@ class Outcome(StrEnum):
     killed = "killed"
     no_network = "no-network"
     not_started = "not-started"
+
+
+FAILURES = (Outcome.failed, Outcome.error)
 
 
 def judge(run: Run, report: Path) -> Outcome:
@@ -43,14 +48,14 @@ def judge(run: Run, report: Path) -> Outcome:
         return Outcome.killed
     counts = _counts(report)
     outcome = _of_pytest(run.exit, *counts) if counts is not None else _of_exit_code(run)
-    if outcome is Outcome.failed and not run.network and _NO_NETWORK.search(run.tail):
+    if outcome in FAILURES and not run.network and _NO_NETWORK.search(run.tail):
         return Outcome.no_network
     return outcome
 
 
-def _of_pytest(exit_code: int, tests: int, bad: int, skipped: int) -> Outcome:
-    if bad:
-        return Outcome.failed
+def _of_pytest(exit_code: int, tests: int, failures: int, errors: int, skipped: int) -> Outcome:
+    if failures or errors:
+        return Outcome.failed if failures else Outcome.error
     if tests == 0:
         return Outcome.missing
     if skipped == tests:
@@ -81,16 +86,15 @@ def _no_runner(run: Run) -> bool:
     return bool(runner) and run.exit == 1 and f": No module named {runner}\n" in run.tail[-400:]
 
 
-def _counts(report: Path) -> tuple[int, int, int] | None:
-    """Tests, failures and errors, and skipped ones; None where there is no report."""
+def _counts(report: Path) -> tuple[int, int, int, int] | None:
+    """Tests, failures, errors and skipped ones; None where there is no report."""
     try:
         if report.stat().st_size > _REPORT_LIMIT:
             return None
         suites = list(ElementTree.parse(report).iter("testsuite"))
-        return (
-            sum(int(suite.get("tests", 0)) for suite in suites),
-            sum(int(suite.get("failures", 0)) + int(suite.get("errors", 0)) for suite in suites),
-            sum(int(suite.get("skipped", 0)) for suite in suites),
+        tests, failures, errors, skipped = (
+            sum(int(suite.get(what, 0)) for suite in suites) for what in ("tests", "failures", "errors", "skipped")
         )
     except (OSError, ElementTree.ParseError, ValueError):
         return None
+    return tests, failures, errors, skipped

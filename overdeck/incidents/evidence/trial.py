@@ -14,7 +14,7 @@ from overdeck.incidents.artifact import Artifact
 from overdeck.incidents.commit import unverifiable
 from overdeck.incidents.evidence.checkout import check_out, lay_over
 from overdeck.incidents.evidence.comparison import Comparison, Side, rejected
-from overdeck.incidents.evidence.outcome import Outcome, judge
+from overdeck.incidents.evidence.outcome import FAILURES, Outcome, judge
 from overdeck.incidents.evidence.run import Run, run
 from overdeck.incidents.evidence.shadow import roots, shadowed
 from overdeck.machine.cgroup import Group, delta, snapshot
@@ -30,7 +30,7 @@ Machine = Callable[[], list[Group]]
 class Trial(NamedTuple):
     """A comparison that held."""
 
-    runs: dict[str, Run]
+    runs: dict[str, tuple[Run, Outcome]]
     """By the name of the side."""
     before: list[Group]
     after: list[Group]
@@ -39,7 +39,7 @@ class Trial(NamedTuple):
     def facts(self) -> dict[str, Any]:
         """What a statement keeps of it."""
         return {
-            "runs": {name: ran.facts for name, ran in self.runs.items()},
+            "runs": {name: {"outcome": str(how), **ran.facts} for name, (ran, how) in self.runs.items()},
             "machine": {
                 moment: [{**asdict(group), "path": str(group.path)} for group in groups]
                 for moment, groups in (("before", self.before), ("after", self.after))
@@ -69,7 +69,7 @@ def hold(repo: Path, claim: Comparison, *, time_limit_s: float, machine: Machine
     _check_machine(claim, before, after)
     _check_answered(claim, claim.old, old, old_outcome, time_limit_s)
     _check_difference(claim, old, old_outcome, new, new_outcome)
-    return Trial({claim.old.name: old, claim.new.name: new}, before, after)
+    return Trial({claim.old.name: (old, old_outcome), claim.new.name: (new, new_outcome)}, before, after)
 
 
 @contextmanager
@@ -186,7 +186,7 @@ def _check_answered(claim: Comparison, side: Side, ran: Run, outcome: Outcome, t
 
 
 def _check_difference(claim: Comparison, old: Run, was: Outcome, new: Run, now: Outcome) -> None:
-    if (was, now) == (Outcome.failed, Outcome.passed):
+    if was in FAILURES and now is Outcome.passed:
         return
     by_hand = f"git switch --detach {claim.new.sha[:12]}, then run {' '.join(claim.argv)}"
     if was is now is Outcome.passed:
@@ -196,7 +196,7 @@ def _check_difference(claim: Comparison, old: Run, was: Outcome, new: Run, now: 
             "passes-on-both",
             "name a test that fails without the fix",
         )
-    elif was is now:
+    elif was in FAILURES:
         error = rejected(
             claim.artifact,
             f"{claim.artifact} fails on {claim.new} as well as on {claim.old}: {_last_line(new)}",
