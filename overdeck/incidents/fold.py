@@ -14,7 +14,7 @@ _STATE_AFTER = {
     "wont-fixed": WONT_FIX,
     "evidence-lost": EVIDENCE_LOST,
 }
-_STATE_KEPT = {"opened", "occurrence", "noted", "evidence-added", "merged"}
+_STATE_KEPT = {"noted", "evidence-added", "merged"}
 
 OLD_BUILD = "old-build"
 """What an occurrence after the end says of itself where its session did not have the fix yet."""
@@ -127,7 +127,7 @@ def fold(events: Iterable[Event]) -> State:
     stories: dict[str, list[Event]] = {event.id: [event] for event in openings if event.id not in merged}
     orphans: dict[str, int] = {}
     for event in ordered:
-        key = merged.get(event.incident, event.incident)
+        key = merged.get(event.incident, event.incident) if merged else event.incident
         if key not in stories:
             orphans[key] = orphans.get(key, 0) + 1
         elif event.id != key:
@@ -175,19 +175,23 @@ def _incident(name: str, story: list[Event]) -> tuple[Incident, list[str]]:
     state, last_at, occurrences, episodes, old_builds, suspect = OPEN, opened.at, 1, 1, 0, False
     strange: list[str] = []
     for event in story[1:]:
-        if event.kind == "evidence-lost" and state != RESOLVED:
-            pass  # Another clone reopened it before this one found out.
-        elif event.kind == "reopened":
+        kind = event.kind
+        if kind == "occurrence":
+            occurrences += 1
+            old_builds += event.body.get("recurrence") == OLD_BUILD
+        elif kind == "opened":
+            occurrences += 1
+        elif kind == "reopened":
             doubted = event.body.get("suspect") is True
             suspect = doubted and (suspect or state != OPEN)
             episodes += state != OPEN
             state = OPEN
-        elif event.kind in _STATE_AFTER:
-            state, suspect = _STATE_AFTER[event.kind], False
-        elif event.kind not in _STATE_KEPT and event.kind not in strange:
-            strange.append(event.kind)
-        occurrences += event.kind in ("occurrence", "opened")
-        old_builds += event.kind == "occurrence" and event.body.get("recurrence") == OLD_BUILD
+        elif kind == "evidence-lost" and state != RESOLVED:
+            pass  # Another clone reopened it before this one found out.
+        elif kind in _STATE_AFTER:
+            state, suspect = _STATE_AFTER[kind], False
+        elif kind not in _STATE_KEPT and kind not in strange:
+            strange.append(kind)
         last_at = max(last_at, event.at)
     body = opened.body
     incident = Incident(

@@ -69,6 +69,7 @@ def _tree(*roots: Path) -> dict[str, tuple[object, ...]]:
 @pytest.fixture
 def used(clone: "Clone") -> "Clone":
     """A registry with an open incident, a resolved one and one left as it is, and a torn line."""
+    (clone.home / ".cache").mkdir()
     clone.open("open")
     clone.leave(clone.open("left"))
     name = clone.open("resolved")
