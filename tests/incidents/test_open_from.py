@@ -89,6 +89,13 @@ def test_doctor_and_audit_speak_of_one_incident_where_they_found_the_same(tell) 
     }
 
 
+def test_a_rule_that_no_class_is_for_is_not_taken_for_the_doctors_own_class(local) -> None:
+    raw = visit(finding("/f.json#/hooks", "w", "audit: a-rule-of-tomorrow"), name="settings")
+    done = report(local, intake.read(raw).seen, NOW, warn=pytest.fail)
+
+    assert done.opened == () and len(done.unclassed) == 1
+
+
 def test_each_rule_of_the_audit_goes_to_the_class_that_names_it(tell) -> None:
     assert tell(audit("dropped-file", "invalid-regex", "duplicate-handler")) == {
         "settings-dropped": 1, "matcher-dead": 1, "double-firing": 1,

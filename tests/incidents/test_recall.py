@@ -81,11 +81,22 @@ def test_nothing_open_nothing_said(clone) -> None:
 def test_what_is_told_fits_into_600_bytes_and_says_what_it_left_out(clone) -> None:
     for number in range(30):
         clone.open(f"{number} " + "ü" * 250)
-    verdict = evaluate(clone.top)
+    text = start(clone.top).text
+    told = text.count("OD-")
 
-    assert verdict is not None and len(verdict.text.encode()) <= 600
-    told = verdict.text.count("OD-")
-    assert 1 <= told < 30 and f"and {30 - told} more: od-incidents list" in verdict.text
+    assert len(text.encode()) <= 600
+    assert 1 <= told < 30 and f"and {30 - told} more: od-incidents list" in text
+
+
+@given(sizes=st.lists(st.integers(1, 140), min_size=1, max_size=40))
+def test_no_lengths_of_lines_make_it_longer(sizes: list[int]) -> None:
+    text = CODE["_told"](["é" * (size // 2) + "x" * (size % 2) for size in sizes])
+
+    assert len(f"[recall] {text}".encode()) <= 600
+
+
+def test_the_lengths_are_used() -> None:
+    assert max(len(CODE["_told"](["x" * size] * 40).encode()) for size in range(20, 140)) > 580
 
 
 def test_the_one_that_moved_last_comes_first_with_its_count(clone) -> None:

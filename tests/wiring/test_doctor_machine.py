@@ -3,7 +3,8 @@
 Every check is judged by what grew while it watched; what was there before accuses nobody.
 """
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ class Machine:
         self.roots = Roots(place / "proc", place / "cgroup")
         self._situation = situation
         self.later: dict[str, str] = {}
+        self.clock: Iterator[float] = itertools.repeat(0.0)
         self.table = [Process(1, 0, "init", "", 0.0, 1, 1 << 20, False)]
         self.tables: list[list[Process]] = []
 
@@ -55,7 +57,11 @@ class Machine:
 
         tables = iter(self.tables)
         situation = self._situation(
-            roots=self.roots, sleep=pass_by, read_table=lambda: next(tables, self.table), **more
+            roots=self.roots,
+            sleep=pass_by,
+            clock=lambda: next(self.clock),
+            read_table=lambda: next(tables, self.table),
+            **more,
         )
         (report,) = run([check for check in CHECKS if check.name == name], situation)
         assert report.step == "machine"
@@ -173,6 +179,15 @@ def test_time_lost_to_the_want_of_a_processor_is_a_share_of_the_window(machine: 
 
     assert report.state == "warn" and "slice: somebody waited for cpu 95% of the time" in report.seen
     assert len(report.findings) == 1
+
+
+def test_a_window_that_a_busy_machine_made_longer_is_taken_as_long_as_it_was(machine: Machine) -> None:
+    machine.groups(V2)
+    machine.now({"slice/cpu.pressure": PSI.format(0)})
+    machine.later = {"slice/cpu.pressure": PSI.format(190_000)}
+    machine.clock = iter([0.0, 0.95])
+
+    assert machine.check("pressure").state == "ok"
 
 
 def test_pressure_without_a_change_is_well(machine: Machine) -> None:

@@ -163,3 +163,9 @@ def test_what_the_lint_finds_carries_its_rule_so_that_audit_and_doctor_are_one_i
     report = check("settings")
 
     assert "audit: invalid-regex" in {finding.detector for finding in report.findings}
+
+
+def test_a_process_that_is_not_there_and_a_log_that_cannot_be_read_are_told(home) -> None:
+    home.run("overdeck", "doctor", "--pid", "999999999", "--json").check_refused(3, "no-such-process", "999999999")
+    home.run("overdeck", "doctor", "--guard-log", "gone.log", "--json").check_refused(2, "usage", "gone.log")
+    home.run("overdeck", "doctor", "--watch", "soon", "--json").check_refused(2, "usage", "soon")
