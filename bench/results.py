@@ -14,18 +14,22 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import against_hyperfine
 import fleets
+import logged
+import registries
 
 import overdeck
 from overdeck.authoring.fleet import built_front, front_argv, interpreter, python_front, recipe_for, write_plans
 from overdeck.bench import Arm, Comparison, InvalidMeasurement, command_arm, compare, event_arm
-from overdeck.bench.compare import Metric
+from overdeck.bench.outcome import Metric
 from overdeck.paths import Places, shipped
 
 RESULTS = Path(__file__).resolve().parent / "RESULTS.md"
@@ -64,6 +68,8 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="overdeck-bench-") as folder:
         rows = [row for row in _rows(Path(folder)) if options.only in row.what]
+        if not options.only or any(word in options.only for word in ("overdeck", "ingest", "read_json")):
+            rows += [row for row in _command_rows(Path(folder)) if options.only in row.what]
         lines = []
         for row in rows:
             print(f"measuring: {row.what}", file=sys.stderr)
@@ -71,6 +77,8 @@ def main() -> int:
         if not options.only:
             print("measuring: 20 calls at a time", file=sys.stderr)
             lines += _concurrent(Path(folder))
+            print("measuring: beside hyperfine", file=sys.stderr)
+            lines += _beside_hyperfine()
     table = "\n".join(lines)
     if options.only:
         print(table)
@@ -98,6 +106,7 @@ def _rows(folder: Path) -> list[Row]:
         Row("no-op call, Python twin / `python3 -I -S -c pass`", bare, command_arm("twin", twin), noop),
         Row("the `overdeck-hook` stub / the same twin started directly", command_arm("t", twin), stub, noop),
     ]
+    rows += [Row(what, a, b, b"", registries.BAR, registries.BAR) for what, a, b in registries.rows(folder)]
     built = built_front()
     if built is None or not built.fresh:
         print("no native front is installed here: its rows are left out", file=sys.stderr)
@@ -155,6 +164,53 @@ def _rows(folder: Path) -> list[Row]:
     return rows
 
 
+def _command_rows(folder: Path) -> list[Row]:
+    """What a person types, against an empty command of the same framework."""
+    root = folder / "logged"
+    logged.home(root, fires=5_000_000, calls=500_000)
+    logged.take_in(root)
+    empty = replace(command_arm("empty", [sys.executable, str(root / "empty.py")]), home=root)
+    state = Places.from_environment({"HOME": str(root)}).state
+    tick = f'cat tick >>"{state}/hook-calls.jsonl" && exec "$0" ingest'
+
+    def typed(*words: str, home: Path = root) -> Arm:
+        return replace(command_arm(words[-1], [str(logged.BIN / words[0]), *words[1:]]), home=home, cwd=home)
+
+    many = folder / "three-million"
+    places = logged.home(many, fires=3_000_000, calls=1)
+    again = f'rm -f "{places.database}" "{places.published}"; exec "$0" ingest'
+    handlers = logged.settings_of(folder / "sixty", 60)
+    plain = folder / "plain.py"
+    plain.write_text(logged.EMPTY_COMMAND.replace("import duckdb\n", ""))
+    nothing = b"{}"
+    return [
+        Row(
+            "`overdeck fires` on 5 M rows / an empty typer command that imports duckdb",
+            empty, typed("overdeck", "fires"), nothing, 1.6, 1.6,
+        ),
+        Row(
+            "`overdeck ingest` of 100 new lines, 5 M rows before / the same empty command",
+            empty,
+            replace(command_arm("tick", ["sh", "-c", tick, str(logged.BIN / "overdeck")]), home=root, cwd=root),
+            nothing, 1.6, 1.6,
+        ),
+        Row(
+            "`overdeck audit` of 60 handlers / an empty typer command",
+            replace(command_arm("plain", [sys.executable, str(plain)]), home=handlers),
+            typed("overdeck", "audit", home=handlers), nothing, 1.5, 1.5,
+        ),
+        Row(
+            "`overdeck ingest` of 3 M fire lines / DuckDB's own `read_json` of the file",
+            replace(
+                command_arm("read", [sys.executable, str(many / "read_json.py"), str(places.fires_log)]),
+                home=many, cwd=many,
+            ),
+            replace(command_arm("in", ["sh", "-c", again, str(logged.BIN / "overdeck")]), home=many, cwd=many),
+            nothing, None, 5.5, pairs=8,
+        ),
+    ]  # fmt: skip
+
+
 def _stub(folder: Path, installed: list[str]) -> Arm:
     """The Python stub as a wheel without a compiler would install it, for this interpreter."""
     text = (Path(overdeck.__file__).parent / "dispatch" / "overdeck-hook.in").read_text("utf-8")
@@ -183,6 +239,7 @@ def _measured(row: Row, pairs: int) -> list[str]:
             pairs=row.pairs or pairs,
             allow_diff=True,
             environ={"PATH": os.defpath},
+            timeout_s=300.0,
         )
     except InvalidMeasurement as error:
         return [f"| {row.what} | | invalid: {error.message} | | | |"]
@@ -239,6 +296,33 @@ def _concurrent(folder: Path, at_once: int = 20, rounds: int = 50) -> list[str]:
         f"| {what}, quiet and under CPU stress: verdicts lost; lines | | {lost}; {lines} | | 0; {expected} "
         f"| {'met' if not lost and lines == expected else 'MISSED'} |",
     ]
+
+
+def _beside_hyperfine() -> list[str]:
+    """What hookbench and hyperfine make of no difference, and what each spends on a run."""
+    if not against_hyperfine.found():
+        print("no hyperfine is installed here: its rows are left out", file=sys.stderr)
+        return []
+    python = str(interpreter())
+    nothing = against_hyperfine.of_nothing([python, "-I", "-S", "-c", "pass"])
+    what = f"{nothing.comparisons} comparisons of a hook with itself under bursts of load"
+    limit = f"t beyond ±{against_hyperfine.NOTICED_T:g}"  # no bar: this is a cell of a table
+    lines = [
+        f"| {what}: verdicts of hookbench; {limit} in hyperfine's figures, worst ratio | | {nothing.verdicts}; "
+        f"{nothing.noticed}, {nothing.worst:.2f} | | ≤ 1 | {'met' if nothing.verdicts <= 1 else 'MISSED'} |"
+    ]
+    for shown, argv in (("true", ["/bin/true"]), ("python3 -c 'import json'", [python, "-c", "import json"])):
+        cost = against_hyperfine.overhead(argv)
+        rivals = (
+            ("its shell hands over the payload", cost.hyperfine + cost.shell),
+            ("no payload", cost.hyperfine),
+        )
+        lines += [
+            f"| spent beside a run of `{shown}`: hookbench / hyperfine, {which} | wall | {cost.hookbench / theirs:.2f} "
+            f"| | ≤ 1 | {'met' if cost.hookbench <= theirs else 'MISSED'} |"
+            for which, theirs in rivals
+        ]
+    return lines
 
 
 def _head(pairs: int) -> str:

@@ -5,12 +5,11 @@ and a stale answer would be worse than none. Never looks for a registry through 
 believes of a line that changes a state only what its id, the hash of its bytes, vouches for.
 """
 
-from os import geteuid, listdir, stat
-from os.path import exists, isfile
+from posix import geteuid, listdir, stat  # os itself is more than all the rest: measured
 
 from overdeck.dispatch.module import Call, Verdict, advise
 
-MAX_BYTES = 600
+MAX_BYTES = 590  # 600 with the "[recall] " that the dispatcher puts before it
 MAX_TITLE = 90
 MAX_LINES = 12  # more never fit
 
@@ -36,7 +35,7 @@ def evaluate(call: Call) -> Verdict | None:
     elsewhere = call.config["registry"]
     if not isinstance(elsewhere, str):
         raise ValueError("[modules.recall] registry must be a path")
-    if elsewhere and elsewhere != inside + "/incidents" and isfile(elsewhere + _MARKER) and _ours(elsewhere, top):
+    if elsewhere and elsewhere != inside + "/incidents" and _there(elsewhere + _MARKER) and _ours(elsewhere, top):
         found += _open(elsewhere, top)
     return advise(_told(found)) if found else None
 
@@ -44,10 +43,18 @@ def evaluate(call: Call) -> Verdict | None:
 def _up(folder: str, what: str) -> str:
     """The first folder upwards that holds ``what``; empty where none does."""
     while folder.startswith("/") and folder != "/":
-        if exists(folder + what):
+        if _there(folder + what):
             return folder
         folder = folder.rpartition("/")[0]
     return ""
+
+
+def _there(path: str) -> bool:
+    try:
+        stat(path)
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _ours(root: str, top: str) -> bool:
@@ -61,31 +68,49 @@ def _open(root: str, naming: str) -> list[str]:
     of those that name the repository ``naming`` where that is not empty."""
     events, moved, seen = _events(root + "/log")
     openings = {id: line for _, id, kind, line in events if kind == b"opened"}
-    state = dict.fromkeys(openings, "open")
-    into: dict[bytes, bytes] = {}
-    for _, id, kind, line in events:
-        key = id if kind == b"opened" else _incident(line)
+    into = _merged(openings, [line for _, _, kind, line in events if kind == b"merged"])
+    state = {key: "open" for key in openings if key not in into}
+    for young, old in into.items():
+        seen[old] = seen.get(old, 1) + seen.get(young, 1)
+        moved[old] = max(moved[old], moved[young])
+    for _, _, kind, line in events:
+        key = _incident(line)
         key = into.get(key, key)
         if key not in state:
             continue
-        if kind in (b"resolved", b"wont-fixed"):
-            state[key] = "closed" if kind == b"resolved" else "left"
+        if kind == b"resolved":
+            state[key] = "closed"
+        elif kind == b"wont-fixed":
+            state[key] = "left"
         elif kind == b"reopened":
             state[key] = "open"
         elif kind == b"evidence-lost" and state[key] == "closed":
             state[key] = "evidence lost"
-        elif kind == b"merged":
-            other = _text(line, b"into").encode()
-            if other in state and other != key:
-                old, young = sorted((key, other), key=list(openings).index)
-                into[young] = old
-                state.pop(young)
-                seen[old] = seen.get(old, 1) + seen.get(young, 1)
-                moved[old] = max(moved[old], moved[young])
     named = [key for key in state if state[key] in _ALIVE and _names(openings[key], naming)]
     named.sort(key=lambda key: -moved[key])
     told = [_line(key, openings, state[key], seen.get(key, 1)) for key in named[:MAX_LINES]]
     return told + [""] * (len(named) - len(told))
+
+
+def _merged(openings: dict[bytes, bytes], merges: list[bytes]) -> dict[bytes, bytes]:
+    """Incident → the one it was merged into: the first opened of those that are alike, whichever way it was said."""
+    if not merges:
+        return {}
+    order = list(openings)
+    alike = {key: (_text(line, b"class_id"), _text(line, b"fingerprint")) for key, line in openings.items()}
+    first = {key: key for key in openings}
+    for line in merges:
+        key, other = _incident(line), _text(line, b"into").encode()
+        if key in alike and other in alike and alike[key] == alike[other]:
+            old, young = sorted((_root(first, key), _root(first, other)), key=order.index)
+            first[young] = old
+    return {key: _root(first, key) for key in openings if first[key] != key}
+
+
+def _root(first: dict[bytes, bytes], key: bytes) -> bytes:
+    while first[key] != key:
+        key = first[key]
+    return key
 
 
 def _events(log: str) -> tuple[list[tuple[int, bytes, bytes, bytes]], dict[bytes, int], dict[bytes, int]]:

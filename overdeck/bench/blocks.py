@@ -1,28 +1,31 @@
-"""Blocks: both arms once each, in the order of a fair coin, under the same conditions.
+"""Blocks: every arm once, in a random order, under the same conditions.
 
-The coin is what makes the measurement honest: with it the sign of each block's log ratio is fair under "no
-difference" whatever drift, bursts or slot effects the machine adds. Everything random comes from one seed.
+The order is what makes the measurement honest: of any two arms each is as likely to run first, so the sign of
+a block's log ratio is fair under "no difference" whatever drift, bursts or slot effects the machine adds.
+Everything random comes from one seed.
 """
 
-import os
 import random
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from overdeck.bench.arm import Arm, resolve
+from overdeck.bench.arm import Arm
 from overdeck.bench.comparable import check_pair, check_run
 from overdeck.bench.noise import Noise, read_noise
+from overdeck.bench.prepared import Prepared
 from overdeck.spawn.launch import Run, Spawner
 
 WARM_UP = 3
 """Blocks thrown away before the first that counts."""
 _PADDING_LIMIT = 4096
-"""The environment's size moves the stack; up to a page of padding, the same for both arms of a block."""
+"""The environment's size moves the stack; up to a page of padding, drawn for a block."""
+_MOST_PADDING = 1 << 16
+"""What a longer command line of another arm may add to it: a single variable may not exceed 128 KiB."""
 
 
 class Observed(NamedTuple):
@@ -40,23 +43,33 @@ class Observed(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Both arms' runs under one draw of conditions; warm-up blocks have negative numbers."""
+    """One run of every arm under one draw of conditions; warm-up blocks have negative numbers."""
 
     number: int
-    b_second: bool
-    a: Run
-    b: Run
+    order: tuple[int, ...]
+    """Arms (0 = the first) as they ran."""
+    runs: tuple[Run, ...]
+    """By arm, whatever the order."""
+
+    def second(self, arm: int = 1) -> bool:
+        """Whether ``arm`` ran after the first arm."""
+        return self.order.index(arm) > self.order.index(0)
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What both arms get, and what is demanded of them."""
+    """What every arm gets, and what is demanded of it."""
 
     payload: bytes
     seed: int
     timeout_s: float = 60.0
     allow_diff: bool = False
     environ: Mapping[str, str] = field(default_factory=dict)
+    prepare: tuple[tuple[str, ...], ...] = ()
+    """Commands before each run of an arm, off the clock, in its environment; each must exit 0."""
+    cleanup: tuple[tuple[str, ...], ...] = ()
+    """Likewise after each run."""
+    warm_up: int = WARM_UP
     on_run: Callable[[Observed], None] | None = None
 
 
@@ -66,13 +79,13 @@ def draw_seed() -> int:
 
 
 class Pairing:
-    """Two arms ready to run: a spawner, a throwaway HOME and TMPDIR for each, the payload in a file.
+    """Arms ready to run: a spawner, a throwaway HOME and TMPDIR for each, the payload in a file.
 
     A context manager. Raises InvalidMeasurement from ``__enter__`` where an arm's executable does not exist.
     """
 
-    def __init__(self, a: Arm, b: Arm, conditions: Conditions) -> None:
-        self.arms = (a, b)
+    def __init__(self, arms: Sequence[Arm], conditions: Conditions) -> None:
+        self.arms = tuple(arms)
         self.conditions = conditions
         self._stack = ExitStack()
         self._random = random.Random(conditions.seed)
@@ -82,12 +95,11 @@ class Pairing:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hookbench-")))
             self._payload = folder / "payload"
             self._payload.write_bytes(self.conditions.payload)
-            self._environ = [
-                _environment(arm, folder / str(i), self.conditions.environ) for i, arm in enumerate(self.arms)
+            self._prepared = [
+                Prepared(arm, folder / str(i), self.conditions.environ) for i, arm in enumerate(self.arms)
             ]
-            self._commands = [
-                resolve(arm, environ["PATH"]) for arm, environ in zip(self.arms, self._environ, strict=True)
-            ]
+            largest = max(prepared.stack_bytes for prepared in self._prepared)
+            self._shorter = [min(largest - prepared.stack_bytes, _MOST_PADDING) for prepared in self._prepared]
             self._spawner = stack.enter_context(Spawner())
             self._stack = stack.pop_all()
         return self
@@ -100,38 +112,40 @@ class Pairing:
     def blocks(self) -> Iterator[Block]:
         """Comparable blocks without end: the warm-up blocks first.
 
-        Raises InvalidMeasurement at the first run that failed to start or ran out of time, and at the first
-        block whose arms do not do the same work.
+        Raises InvalidMeasurement at the first run that failed to start, was not prepared or ran out of time,
+        and at the first block whose arms do not do the same work.
         """
-        number = -WARM_UP
+        number = -self.conditions.warm_up
         while True:
-            b_second = self._random.random() < 0.5
+            order = tuple(self._random.sample(range(len(self.arms)), len(self.arms)))
             padding = self._random.randrange(_PADDING_LIMIT)
             hash_seed = self._random.randrange(1, 2**32)
-            drawn = {"PYTHONHASHSEED": str(hash_seed), "HOOKBENCH_PADDING": "x" * padding}
             runs: dict[int, Run] = {}
-            for slot, which in enumerate((0, 1) if b_second else (1, 0)):
-                before = read_noise()
-                runs[which] = run = self._run(which, drawn)
-                if self.conditions.on_run:
-                    name = self.arms[which].name
-                    self.conditions.on_run(
-                        Observed(number, slot, name, hash_seed, padding, before, read_noise(), run)
-                    )
-                check_run(self.arms[which], run, self.conditions.timeout_s)
+            for slot, which in enumerate(order):
+                runs[which] = self._observed(number, slot, which, hash_seed, padding)
             if not self.conditions.allow_diff:
-                check_pair(self.arms[0], runs[0], self.arms[1], runs[1])
-            yield Block(number, b_second, runs[0], runs[1])
+                for which in range(1, len(self.arms)):
+                    check_pair(self.arms[0], runs[0], self.arms[which], runs[which])
+            yield Block(number, order, tuple(runs[which] for which in range(len(self.arms))))
             number += 1
 
-    def _run(self, which: int, drawn: Mapping[str, str]) -> Run:
-        return self._spawner.run(
-            self._commands[which],
-            environ={**self._environ[which], **drawn},
-            cwd=self.arms[which].cwd,
-            payload=self._payload,
-            timeout_s=self.conditions.timeout_s,
-        )
+    def _observed(self, number: int, slot: int, which: int, hash_seed: int, padding: int) -> Run:
+        arm, prepared, timeout_s = self.arms[which], self._prepared[which], self.conditions.timeout_s
+        drawn = {
+            "PYTHONHASHSEED": str(hash_seed),
+            "HOOKBENCH_PADDING": "x" * (padding + self._shorter[which]),
+        }
+        for words in self.conditions.prepare:
+            prepared.step("prepare", words, timeout_s=timeout_s, drawn=drawn)
+        tell = self.conditions.on_run
+        before = read_noise() if tell else None  # 0.05 ms
+        measured = prepared.run(self._spawner, payload=self._payload, timeout_s=timeout_s, drawn=drawn)
+        if tell and before:
+            tell(Observed(number, slot, arm.name, hash_seed, padding, before, read_noise(), measured))
+        for words in self.conditions.cleanup:
+            prepared.step("cleanup", words, timeout_s=timeout_s, drawn=drawn)
+        check_run(arm, measured, timeout_s)
+        return measured
 
 
 def run_once(
@@ -144,29 +158,8 @@ def run_once(
     with tempfile.TemporaryDirectory(prefix="hookbench-") as temporary, Spawner() as spawner:
         folder = Path(temporary)
         (folder / "payload").write_bytes(payload)
-        environment = _environment(arm, folder / "0", environ or {})
-        run = spawner.run(
-            resolve(arm, environment["PATH"]),
-            environ=environment,
-            cwd=arm.cwd,
-            payload=folder / "payload",
-            timeout_s=timeout_s,
+        measured = Prepared(arm, folder / "0", environ or {}).run(
+            spawner, payload=folder / "payload", timeout_s=timeout_s
         )
-    check_run(arm, run, timeout_s)
-    return run
-
-
-def _environment(arm: Arm, folder: Path, extra: Mapping[str, str]) -> dict[str, str]:
-    """The arm's environment, built up from nothing: a caller's keys and settings stay out."""
-    temporary = folder / "tmp"
-    temporary.mkdir(parents=True)
-    home = arm.home or folder / "home"
-    home.mkdir(exist_ok=True)
-    return {
-        "PATH": os.environ.get("PATH", os.defpath),
-        "HOME": str(home),
-        "TMPDIR": str(temporary),
-        "LANG": "C.UTF-8",
-        **arm.environ,
-        **extra,
-    }
+    check_run(arm, measured, timeout_s)
+    return measured

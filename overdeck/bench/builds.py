@@ -1,7 +1,9 @@
-"""Base and head, each checked out and built beside the other in one temporary folder, and gone afterwards.
+"""Base, a copy of base, and head: each checked out and built in one temporary folder, and gone afterwards.
 
-Both are built in the same job on the same machine: a number from another day says nothing. Their paths are of
-equal length, because a path's length moves the stack and so the time.
+All are built in the same job on the same machine: a number from another day says nothing. Their paths are of
+equal length, because a path's length moves the stack and so the time. The copy ("ctrl") is built again rather
+than copied, so that it goes through everything that head goes through, and a difference of it from base is one
+that this machine makes out of nothing.
 """
 
 import os
@@ -11,8 +13,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from overdeck.errors import InvalidMeasurement
 from overdeck.git import NoWorkTree, git, top
@@ -25,13 +28,22 @@ _LOG_TAIL = 12
 
 @dataclass(frozen=True)
 class Build:
-    """One side: ``name`` is "base" or "head"; ``source`` its checkout, ``prefix`` what was built from it."""
+    """One side: ``name`` is "base", "ctrl" or "head"; ``source`` its checkout, ``prefix`` what was built from it."""
 
     name: str
     source: Path
     prefix: Path
     home: Path
     work: Path
+
+    def staged(self, stage: int) -> "Build":
+        """The same build with a HOME and a working directory in which nothing has run: a batch needs its own,
+        or what one batch leaves behind (a log, a database) is in the numbers of the next.
+        """
+        home, work = (folder.with_name(f"{folder.name[:4]}{stage:04}") for folder in (self.home, self.work))
+        for folder in (home, work):
+            folder.mkdir()
+        return replace(self, home=home, work=work)
 
     def fill(self, words: Sequence[str]) -> tuple[str, ...]:
         """Replace ``{bin}``, ``{prefix}``, ``{source}`` and ``{home}``; other braces stay (JSON has them)."""
@@ -47,6 +59,14 @@ class Build:
                 word = word.replace(placeholder, str(folder))
             filled.append(word)
         return tuple(filled)
+
+
+class Sides(NamedTuple):
+    """What a gate compares: ``head`` with ``base``, and before that ``control``, the base once more, with it."""
+
+    base: Build
+    control: Build
+    head: Build
 
 
 def repository(folder: Path) -> Path:
@@ -72,46 +92,57 @@ def commit_of(revision: str, root: Path) -> str:
 
 
 @contextmanager
-def two_builds(
-    root: Path, commit: str, build: Sequence[str], note: Callable[[str], None]
-) -> Iterator[tuple[Build, Build]]:
-    """Build ``commit`` and the current work tree of ``root`` (tracked and unignored files), base first.
+def build_sides(root: Path, commit: str, build: Sequence[str], note: Callable[[str], None]) -> Iterator[Sides]:
+    """Build ``commit`` twice and the current work tree of ``root`` (tracked and unignored files) once.
 
     ``build`` is the argv to run in each checkout; empty = a venv of this interpreter and ``pip install .``.
-    Raises InvalidMeasurement, with the end of the build's output, where either fails.
+    Raises InvalidMeasurement, with the end of the build's output, where one of them fails, and OSError where a
+    checkout cannot be written.
     """
     with tempfile.TemporaryDirectory(prefix="hookbench-gate-") as temporary:
         # Resolved, for git lists and removes worktrees by their real path.
-        base, head = (_side(Path(temporary).resolve() / name) for name in ("base", "head"))
+        sides = Sides(*(_side(Path(temporary).resolve() / name) for name in ("base", "ctrl", "head")))
         try:
-            made = git("worktree", "add", "--detach", str(base.source), commit, cwd=root, deadline_s=300)
-            if made.code != 0:
-                raise InvalidMeasurement(
-                    f"base {commit[:12]} could not be checked out: {made.complaint}",
-                    code="base-checkout",
-                    hint=f"try: git worktree add --detach /tmp/base {commit[:12]}",
-                )
-            _copy_work_tree(root, head.source)
-            for side in (base, head):
+            for side in (sides.base, sides.control):
+                _check_out(root, commit, side)
+            _copy_work_tree(root, sides.head.source)
+            for side in sides:
                 note(f"building {side.name}")
                 _build(side, build)
-            yield base, head
+            yield sides
         finally:
-            git("worktree", "remove", "--force", "--force", str(base.source), cwd=root)
-            shutil.rmtree(base.source, ignore_errors=True)
+            for side in (sides.base, sides.control):
+                git("worktree", "remove", "--force", "--force", str(side.source), cwd=root)
+                shutil.rmtree(side.source, ignore_errors=True)
             git("worktree", "prune", cwd=root)
 
 
 def _side(folder: Path) -> Build:
     folder.mkdir()
-    side = Build(folder.name, folder / "tree", folder / "prefix", folder / "home", folder / "work")
+    side = Build(folder.name, folder / "tree", folder / "prefix", folder / "home0000", folder / "work0000")
     for made in (side.prefix, side.home, side.work):
         made.mkdir()
     return side
 
 
+def _check_out(root: Path, commit: str, side: Build) -> None:
+    made = git("worktree", "add", "--detach", str(side.source), commit, cwd=root, deadline_s=300)
+    if made.code != 0:
+        raise InvalidMeasurement(
+            f"base {commit[:12]} could not be checked out: {made.complaint}",
+            code="base-checkout",
+            hint=f"try: git worktree add --detach /tmp/base {commit[:12]}; and df -h {tempfile.gettempdir()}",
+        )
+
+
 def _copy_work_tree(root: Path, target: Path) -> None:
     listed = git("ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=root)
+    if listed.code != 0:
+        raise InvalidMeasurement(
+            f"git cannot list the files of {root}: {listed.complaint}",
+            code="head-checkout",
+            hint=f"git -C {root} status",
+        )
     for name in filter(None, listed.stdout.split("\0")):
         source, copy = root / name, target / name
         if source.is_symlink() or source.is_file():

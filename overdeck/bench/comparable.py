@@ -12,8 +12,12 @@ _NEVER_STARTED = {126: "could not be executed", 127: "was not found"}
 
 
 def exit_codes(run: Run) -> tuple[int | None, ...]:
-    """The distinct exit codes of a run's commands: fourteen silent hooks and one silent front are both (0,)."""
-    return tuple(sorted(set(run.exits), key=lambda code: -1000 if code is None else code))
+    """The distinct exit codes of a run's commands: fourteen silent hooks and one silent front are both (0,).
+
+    Without those of background commands that were cut off: no client waits for their end either.
+    """
+    codes = {code for index, code in enumerate(run.exits) if index not in run.cut}
+    return tuple(sorted(codes, key=lambda code: -1000 if code is None else code))
 
 
 def check_run(arm: Arm, run: Run, timeout_s: float) -> None:

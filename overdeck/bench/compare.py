@@ -1,64 +1,37 @@
-"""`ab`: two arms, a fixed number of blocks, one verdict."""
+"""`ab`: arms against the first of them, in blocks of random order, one verdict each."""
 
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import replace
 from itertools import islice
-from math import log
 from pathlib import Path
-from statistics import median
-from typing import Literal, NamedTuple
 
 from overdeck.bench.arm import Arm
-from overdeck.bench.blocks import WARM_UP, Block, Conditions, Pairing, draw_seed
-from overdeck.bench.comparable import exit_codes
-from overdeck.bench.noise import busy_before, read_noise, stolen
+from overdeck.bench.blocks import WARM_UP, Block, Conditions, Observed, Pairing, draw_seed
+from overdeck.bench.control import control_arm
+from overdeck.bench.costs import log_ratios
+from overdeck.bench.eprocess import EProcess, fewest
+from overdeck.bench.judge import FEWEST_PAIRS, endings, judge, usual_endings
+from overdeck.bench.limits import check_timeout
+from overdeck.bench.noise import read_noise
+from overdeck.bench.outcome import ALPHA, Comparison, Metric
 from overdeck.bench.raw import RawRecord
-from overdeck.bench.statistics import Ratio, ratio, slot_effect
-from overdeck.errors import usage
-from overdeck.spawn.launch import Run
+from overdeck.bench.recording import Recording, make_plan
+from overdeck.bench.starts import StartCounter, Starts
+from overdeck.bench.stress import stress as burners
+from overdeck.errors import InvalidMeasurement, usage
 
-Metric = Literal["cpu", "wall"]
-Verdict = Literal["faster", "slower", "no-difference"]
-METRICS: tuple[Metric, ...] = ("cpu", "wall")
-ALPHA = 0.01
-FEWEST_PAIRS = 8
-"""With fewer, even blocks that all point one way have p > .01: no verdict could be reached."""
 MOST_PAIRS = 1000
-_COOLING = 1.25
-"""Early runs this much dearer than late ones: the warm-up was too short, and we say so."""
-
-
-class Side(NamedTuple):
-    """One arm's own numbers: medians over the blocks that count."""
-
-    arm: Arm
-    wall_ms: float
-    cpu_ms: float
-    rss_kb: int
-    exits: tuple[int | None, ...]
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The outcome: B against A. ``ratios`` and ``slot_effects`` are by metric; 1.0 means no difference."""
-
-    a: Side
-    b: Side
-    pairs: int
-    metric: Metric
-    verdict: Verdict
-    ratios: Mapping[Metric, Ratio]
-    slot_effects: Mapping[Metric, float]
-    seed: int
-    floor_kb: int
-    warnings: tuple[str, ...]
+MOST_ARMS = 9
+FEWEST_CONTROLLED = 11
+"""Blocks without which a copy of A could not be told from it at p < .001, whatever it did."""
 
 
 def compare(
     a: Arm,
     b: Arm,
-    *,
+    *more: Arm,
     payload: bytes,
     pairs: int = 40,
     metric: Metric = "cpu",
@@ -66,107 +39,176 @@ def compare(
     timeout_s: float = 60.0,
     allow_diff: bool = False,
     environ: Mapping[str, str] | None = None,
+    prepare: Sequence[Sequence[str]] = (),
+    cleanup: Sequence[Sequence[str]] = (),
+    warm_up: int = WARM_UP,
+    until_decided: bool = False,
+    self_check: bool = False,
+    stress: int = 0,
+    count_starts: bool = False,
     raw: Path | None = None,
     on_block: Callable[[Sequence[Block]], None] | None = None,
 ) -> Comparison:
-    """Run ``a`` and ``b`` in ``pairs`` blocks of random order and say whether b is faster or slower.
+    """Run every arm once in each of ``pairs`` blocks, in random order, and judge each but ``a`` against ``a``.
 
-    ``payload`` is what every command finds on stdin; ``environ`` is added to both arms' environment;
-    ``timeout_s`` bounds one run; ``raw`` gets one JSON line a run as it happens; ``on_block`` is called with
-    the counting blocks so far, for progress. The verdict is that of ``metric`` at p < .01, two-sided.
+    ``payload`` is what every command finds on stdin; ``environ`` is added to all arms' environment;
+    ``timeout_s`` bounds one run; ``prepare`` and ``cleanup`` are argvs run before and after each run, off the
+    clock; ``warm_up`` blocks are thrown away first. The verdict is that of ``metric`` at p < .01, two-sided, in
+    all comparisons together (.01 is divided among them). ``until_decided`` stops as soon as all are decided, and
+    ``pairs`` is the most; ``self_check`` adds a copy of ``a`` to every block; ``stress`` keeps so many processes
+    burning meanwhile; ``count_starts`` counts each arm's process starts in a separate pass afterwards. ``raw`` gets
+    one JSON line a run as it happens; ``on_block`` is called with the blocks that count so far, for progress.
 
     Raises InvalidMeasurement where the arms cannot be compared (BENCH: a failed start, exit 126 or 127, a
-    timeout, or different exit codes or stdout without ``allow_diff``), OverdeckError on impossible arguments.
+    timeout, a failed ``prepare``, or different exit codes or stdout without ``allow_diff``; or a copy of ``a``
+    that differs from it), OverdeckError on impossible arguments.
 
     >>> from overdeck.bench import command_arm, compare
     >>> compare(command_arm("A", "cat"), command_arm("B", "cat"), payload=b"{}", pairs=8).b.exits
     (0,)
     """
-    if not FEWEST_PAIRS <= pairs <= MOST_PAIRS:
-        raise usage(f"{pairs} pairs: a verdict needs {FEWEST_PAIRS} to {MOST_PAIRS}", hint="--pairs 40 is usual")
-    if timeout_s <= 0:
-        raise usage(f"a timeout of {timeout_s:g} s leaves no time to run", hint="--timeout 60 is usual")
-    start = read_noise()
-    blocks: list[Block] = []
-    with RawRecord(raw) if raw else nullcontext() as record:
-        conditions = Conditions(
-            payload=payload,
-            seed=draw_seed() if seed is None else seed,
-            timeout_s=timeout_s,
-            allow_diff=allow_diff,
-            environ=environ or {},
-            on_run=record.run if record else None,
+    arms = (a, b, *more)
+    alpha = ALPHA / (len(arms) - 1)
+    _check(arms, pairs, alpha, until_decided=until_decided, self_check=self_check, warm_up=warm_up, stress=stress)
+    check_timeout(timeout_s)
+    before = read_noise()
+    conditions = Conditions(
+        payload=payload,
+        seed=draw_seed() if seed is None else seed,
+        timeout_s=timeout_s,
+        allow_diff=allow_diff,
+        environ=environ or {},
+        prepare=tuple(map(tuple, prepare)),
+        cleanup=tuple(map(tuple, cleanup)),
+        warm_up=warm_up,
+    )
+    with ExitStack() as stack:
+        record = stack.enter_context(RawRecord(raw)) if raw else None
+        measured: tuple[Arm, ...] = arms
+        if self_check:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hookbench-")))
+            measured = (*arms, control_arm(a, folder, conditions))
+        recording = Recording(
+            make_plan(
+                measured,
+                conditions,
+                metric=metric,
+                pairs=pairs,
+                until_decided=until_decided,
+                self_check=self_check,
+                stress=stress,
+                before=before,
+            )
         )
         if record:
-            record.plan((a, b), conditions)
-        with Pairing(a, b, conditions) as pairing:
-            for block in islice(pairing.blocks(), WARM_UP + pairs):
-                if block.number >= 0:
-                    blocks.append(block)
-                    if on_block:
-                        on_block(blocks)
-    sides = _side(a, [block.a for block in blocks]), _side(b, [block.b for block in blocks])
-    ratios = {which: ratio(log_ratios(blocks, which)) for which in METRICS}
-    noise = (busy_before(start), stolen(start, read_noise()))
-    return Comparison(
-        *sides,
-        pairs=pairs,
-        metric=metric,
-        verdict=verdict(ratios[metric]),
-        ratios=ratios,
-        slot_effects={which: _slot_effect(blocks, which) for which in METRICS},
-        seed=conditions.seed,
-        floor_kb=max(run.floor_kb for block in blocks for run in (block.a, block.b)),
-        warnings=(
-            *(sentence for sentence in noise if sentence),
-            *_doubts(a, [block.a for block in blocks]),
-            *_doubts(b, [block.b for block in blocks]),
-        ),
-    )
+            record.plan(recording.plan)
+        try:
+            with burners(stress):
+                _measure(measured, conditions, recording, record, alpha, on_block)
+            if count_starts:
+                _count_starts(arms, conditions, recording, record)
+        except InvalidMeasurement as invalid:
+            if record:
+                record.invalid(invalid)
+            raise
+        recording.ended = True
+        if record:
+            record.end()
+    return judge(recording)
 
 
-def verdict(estimate: Ratio) -> Verdict:
-    """What ``estimate`` says of B at ALPHA."""
-    if estimate.p >= ALPHA:
-        return "no-difference"
-    return "faster" if estimate.value < 1 else "slower"
+def fewest_pairs(alpha: float, *, until_decided: bool = False, self_check: bool = False) -> int:
+    """The blocks without which no verdict at ``alpha`` could be reached, whatever they say."""
+    if until_decided:
+        return fewest(alpha)
+    least = FEWEST_CONTROLLED if self_check else FEWEST_PAIRS
+    while 2.0 ** (1 - least) >= alpha:
+        least += 1
+    return least
 
 
-def log_ratios(blocks: Sequence[Block], metric: Metric) -> list[float]:
-    """log(B / A) of each block."""
-    if metric == "cpu":
-        return [log(block.b.cpu_us / block.a.cpu_us) for block in blocks]
-    return [log(block.b.wall_ns / block.a.wall_ns) for block in blocks]
+def _check(
+    arms: Sequence[Arm],
+    pairs: int,
+    alpha: float,
+    *,
+    until_decided: bool,
+    self_check: bool,
+    warm_up: int,
+    stress: int,
+) -> None:
+    if len(arms) > MOST_ARMS:
+        raise usage(f"{len(arms)} arms are too many at once: {MOST_ARMS} at most", hint="compare fewer at a time")
+    names = [arm.name for arm in arms]
+    if len(set(names)) < len(names):
+        raise usage(f"two arms have the same name ({', '.join(names)})", hint="name them apart: A, B, C")
+    least = fewest_pairs(alpha, until_decided=until_decided, self_check=self_check)
+    if not least <= pairs <= MOST_PAIRS:
+        raise usage(f"{pairs} pairs: a verdict needs {least} to {MOST_PAIRS}", hint="--pairs 40 is usual")
+    if not 0 <= warm_up <= MOST_PAIRS:
+        raise usage(f"{warm_up} warm-up blocks: 0 to {MOST_PAIRS}", hint=f"--warmup {WARM_UP} is usual")
+    if not 0 <= stress <= 1000:
+        raise usage(f"{stress} burners: 0 to 1000", hint="--stress 2 keeps two CPUs busy")
 
 
-def _slot_effect(blocks: Sequence[Block], metric: Metric) -> float:
-    second = log_ratios([block for block in blocks if block.b_second], metric)
-    first = log_ratios([block for block in blocks if not block.b_second], metric)
-    return slot_effect(second, first)
+def _count_starts(
+    arms: Sequence[Arm], conditions: Conditions, recording: Recording, record: RawRecord | None
+) -> None:
+    with ExitStack() as stack:
+        try:
+            counter = stack.enter_context(StartCounter())
+        except InvalidMeasurement as nothing_counts:
+            recording.uncounted = nothing_counts.message
+            if record:
+                record.uncounted(nothing_counts.message)
+            return
+        for arm in arms:
+            counted = counter.count(
+                arm,
+                payload=conditions.payload,
+                environ=conditions.environ,
+                timeout_s=conditions.timeout_s,
+                prepare=conditions.prepare,
+                cleanup=conditions.cleanup,
+            )
+            starts: Starts = replace(counted, tree=None)
+            recording.starts[arm.name] = starts
+            if record:
+                record.starts(arm.name, starts)
 
 
-def _side(arm: Arm, runs: Sequence[Run]) -> Side:
-    return Side(
-        arm,
-        wall_ms=median(run.wall_ns for run in runs) / 1e6,
-        cpu_ms=median(run.cpu_us for run in runs) / 1e3,
-        rss_kb=max(run.rss_kb for run in runs),
-        exits=tuple(sorted({code for run in runs for code in exit_codes(run)}, key=str)),
-    )
+def _measure(
+    arms: Sequence[Arm],
+    conditions: Conditions,
+    recording: Recording,
+    record: RawRecord | None,
+    alpha: float,
+    on_block: Callable[[Sequence[Block]], None] | None,
+) -> None:
+    """Blocks into ``recording``: all that were planned, or until every arm is decided."""
+    plan = recording.plan
 
+    def on_run(seen: Observed) -> None:
+        recording.observed.append(seen)
+        if record:
+            record.run(seen)
 
-def _doubts(arm: Arm, runs: Sequence[Run]) -> list[str]:
-    """What a reader should know about one arm's runs before believing the medians."""
-    doubts = []
-    early = median(run.cpu_us for run in runs[:WARM_UP])
-    late = median(run.cpu_us for run in runs[len(runs) // 2 :])
-    if early > _COOLING * late:
-        doubts.append(
-            f"arm {arm.name} was still warming up: its first runs cost {early / late:.2f}x its later ones"
-        )
-    left = sum(run.killed for run in runs)
-    if left:
-        doubts.append(f"arm {arm.name} left {left} processes running in {len(runs)} runs; they were killed")
-    if arm.skipped:
-        doubts.append(f"arm {arm.name} has {arm.skipped} matching handlers that are no command: not measured")
-    return doubts
+    bets = [EProcess(alpha) for _ in range(1, plan.compared)]
+    warm_ups: list[Block] = []
+    kept: list[Block] = []
+    with Pairing(arms, replace(conditions, on_run=on_run)) as pairing:
+        for block in islice(pairing.blocks(), plan.warm_up + plan.pairs):
+            if block.number < 0:
+                warm_ups.append(block)
+                continue
+            warm_ups = warm_ups or [block]
+            if endings(block) != usual_endings(warm_ups):
+                continue
+            kept.append(block)
+            if on_block:
+                on_block(kept)
+            if plan.until_decided:
+                for arm, bet in enumerate(bets, 1):
+                    bet.add(log_ratios([block], plan.metric, arm)[0])
+                if all(bet.decision for bet in bets):
+                    break

@@ -1,46 +1,58 @@
 """`gate`: has the head become dearer than the pinned base? Nothing that was not measured passes."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
 
-from overdeck.bench.arm import Arm
+from overdeck.bench.arm import Arm, command_arm, event_arm
 from overdeck.bench.blocks import Block, Conditions, Pairing, run_once
-from overdeck.bench.builds import Build, commit_of, repository, two_builds
-from overdeck.bench.compare import METRICS, Metric, log_ratios
-from overdeck.bench.gate_config import GateConfig, Scenario
-from overdeck.bench.sequential import LOOKS, Answer, Look, look
-from overdeck.bench.statistics import Ratio, ratio
-from overdeck.errors import InvalidMeasurement, usage
+from overdeck.bench.builds import Build, Sides, build_sides, commit_of, repository
+from overdeck.bench.gate_config import GateConfig, Scenario, scenario_names
+from overdeck.bench.gate_verdict import (
+    CONTROL_PAIRS,
+    ControlRow,
+    MetricRow,
+    Source,
+    StartsRow,
+    Verdict,
+    judge_control,
+    judge_starts,
+    judge_times,
+    worst,
+)
+from overdeck.bench.gate_words import reason
+from overdeck.bench.noise import busy_before, read_noise, stolen
+from overdeck.bench.outcome import Metric
+from overdeck.bench.sequential import LOOKS
+from overdeck.bench.starts import StartCounter, Starts
+from overdeck.errors import InvalidMeasurement, OverdeckError, usage
 
-Verdict = Literal["pass", "fail", "inconclusive", "invalid"]
-_WORST_FIRST: tuple[Verdict, ...] = ("invalid", "fail", "inconclusive", "pass")
+_WHOLE_NAME = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 
-Builder = Callable[[Path, str, Sequence[str], Callable[[str], None]], AbstractContextManager[tuple[Build, Build]]]
-"""(repository, base commit, build argv, narrator) → base and head, built, for the length of a ``with``."""
+Builder = Callable[[Path, str, Sequence[str], Callable[[str], None]], AbstractContextManager[Sides]]
+"""(repository, base commit, build argv, narrator) → base, its copy and head, built, for the length of a ``with``."""
 
-
-class MetricRow(NamedTuple):
-    """One metric of one scenario: head against base in the batch that decided."""
-
-    verdict: Verdict
-    tolerance: float
-    ratio: Ratio
-    pairs: int
-    z: float
+Follow = Callable[[Sequence[str], int], AbstractContextManager[Callable[[Sequence[Block]], None] | None]]
+"""(names of two arms, most pairs) → what is told the blocks so far, for the length of a batch; None = nobody."""
 
 
 @dataclass(frozen=True)
 class ScenarioRow:
-    """One scenario's outcome; ``reason`` says in words why it is not a plain pass."""
+    """One scenario's outcome; ``reason`` says in words why it is not a plain pass, and what got cheaper.
+
+    An invalid one has no rows: what was measured before it turned out invalid is not to be believed either.
+    """
 
     name: str
     verdict: Verdict
     reason: str = ""
     metrics: Mapping[Metric, MetricRow] = field(default_factory=dict)
+    starts: StartsRow | None = None
+    control: ControlRow | None = None
     seeds: tuple[int, ...] = ()
     """One a batch: a second batch was needed where there are two."""
 
@@ -53,6 +65,7 @@ class GateOutcome:
     base: str
     seed: int
     scenarios: tuple[ScenarioRow, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def run_gate(
@@ -62,125 +75,179 @@ def run_gate(
     base: str | None = None,
     pairs_cap: int = LOOKS[-1],
     note: Callable[[str], None] = lambda _: None,
-    builder: Builder = two_builds,
+    follow: Follow = lambda *_: nullcontext(),
+    builder: Builder = build_sides,
 ) -> GateOutcome:
     """Build the base and the work tree around ``config.file``, measure every scenario on both, judge each.
 
-    ``base`` overrides the pinned commit; ``pairs_cap`` (16 … 80) bounds the blocks of a batch; ``note`` is
-    told what goes on. Raises InvalidMeasurement where there is no base or a side does not build; a scenario
-    that cannot be compared is an ``invalid`` row.
+    ``base`` overrides the pinned commit; ``pairs_cap`` (16 … 80) bounds the blocks of a batch; ``note`` is told what
+    goes on, ``follow`` each block. Raises InvalidMeasurement where there is no base, a side does not build, or the
+    disk takes no more; a scenario that cannot be compared is an ``invalid`` row.
     """
     if pairs_cap < LOOKS[0]:
         raise usage(
             f"a cap of {pairs_cap} pairs allows no look at all", hint=f"--pairs-cap {LOOKS[0]} is the least"
         )
     root = repository(config.file.absolute().parent)
-    revision = base or config.base
-    if not revision:
+    commit = commit_of(base or _pinned(config), root)
+    start = read_noise()
+    warnings: list[str] = [busy] if (busy := busy_before(start)) else []
+    try:
+        with builder(root, commit, config.build, note) as sides, StartCounter() as counter:
+            warnings += _dropped(config, root, sides.base)
+            measuring = _Measuring(sides, counter, random.Random(seed), pairs_cap, follow, warnings)
+            rows = []
+            for scenario in config.scenarios:
+                note(f"measuring {scenario.name}")
+                rows.append(measuring.row(scenario))
+    except OSError as error:
+        raise InvalidMeasurement(
+            f"the gate could not write what it measures: {error}",
+            code="no-room",
+            hint="df -h; TMPDIR says where the checkouts are built",
+        ) from None
+    if taken := stolen(start, read_noise()):
+        warnings.append(taken)
+    return GateOutcome(worst([row.verdict for row in rows]), commit, seed, tuple(rows), tuple(warnings))
+
+
+def _pinned(config: GateConfig) -> str:
+    """The base of the gate file: a whole commit name. A branch or HEAD moves by itself, and then everything passes."""
+    if not config.base:
         raise InvalidMeasurement(
             f"no base is pinned in {config.file}: there is nothing to compare this tree with",
             code="no-base",
             hint='set base = "<commit>" there (git rev-parse HEAD prints one), or pass --base REV',
         )
-    commit = commit_of(revision, root)
-    seeds = random.Random(seed)
-    rows = []
-    with builder(root, commit, config.build, note) as builds:
-        for scenario in config.scenarios:
-            note(f"measuring {scenario.name}")
-            try:
-                rows.append(_measure(scenario, builds, seeds, pairs_cap))
-            except InvalidMeasurement as invalid:
-                rows.append(ScenarioRow(scenario.name, "invalid", f"{invalid.message} (next: {invalid.hint})"))
-    return GateOutcome(worst([row.verdict for row in rows]), commit, seed, tuple(rows))
+    if not _WHOLE_NAME.fullmatch(config.base):
+        raise InvalidMeasurement(
+            f"base = {config.base!r} in {config.file} is no pinned commit: what it names can move with every commit",
+            code="not-pinned",
+            hint=f"write the whole name there: git rev-parse {config.base}; or pass --base {config.base}",
+        )
+    return config.base
 
 
-def _measure(scenario: Scenario, builds: tuple[Build, Build], seeds: random.Random, cap: int) -> ScenarioRow:
-    """One batch, and a second with a new seed where the first says fail: only a reproduced failure is one."""
-    base, head = (_arm(scenario, build) for build in builds)
-    first_seed, second_seed = seeds.getrandbits(32), seeds.getrandbits(32)
-    first, blocks = _batch(
-        base, head, scenario, first_seed, cap, over=lambda answers: "fail" in answers or None not in answers
-    )
-    failed = [metric for metric in METRICS if first[metric].answer == "fail"]
-    if not failed:
-        rows = {metric: _metric_row(metric, scenario, first[metric], blocks) for metric in METRICS}
-        return ScenarioRow(scenario.name, _worst(rows), _reason(rows, ()), rows, (first_seed,))
-    second, blocks = _batch(
-        base, head, scenario, second_seed, cap, metrics=failed, over=lambda answers: None not in answers
-    )
-    rows = {}
-    for metric in failed:
-        row = _metric_row(metric, scenario, second[metric], blocks)
-        # A failure in one batch alone is none; neither is it a pass.
-        rows[metric] = row if row.verdict == "fail" else row._replace(verdict="inconclusive")
-    return ScenarioRow(scenario.name, _worst(rows), _reason(rows, failed), rows, (first_seed, second_seed))
+def _dropped(config: GateConfig, root: Path, base: Build) -> list[str]:
+    """What the base's own gate file measures and this one does not: said, for a gate can be emptied bit by bit.
+
+    Raises InvalidMeasurement where they have no scenario in common.
+    """
+    try:
+        file = base.source / config.file.resolve().relative_to(root)
+    except ValueError:
+        return []  # --config names a file outside the repository
+    before, now = scenario_names(file), {scenario.name for scenario in config.scenarios}
+    if before and not before & now:
+        raise InvalidMeasurement(
+            f"{config.file} has no scenario in common with the base's own: {', '.join(sorted(before))}",
+            code="no-common-scenario",
+            hint="keep one, or pin a base that measures the new ones",
+        )
+    return [f"scenario {name!r}, which the base's gate file has, is not measured" for name in sorted(before - now)]
 
 
-def _batch(
-    base: Arm,
-    head: Arm,
-    scenario: Scenario,
-    seed: int,
-    cap: int,
-    *,
-    metrics: Sequence[Metric] = METRICS,
-    over: Callable[[Sequence[Answer]], bool],
-) -> tuple[dict[Metric, Look], list[Block]]:
-    """Blocks until the answers so far are ``over``, or no further look is allowed by ``cap``."""
-    conditions = Conditions(
-        payload=scenario.payload, seed=seed, timeout_s=scenario.timeout_s, allow_diff=scenario.allow_diff
-    )
-    seen: dict[Metric, Look] = dict.fromkeys(metrics, Look(None, 0, 0.0))
+class _Measuring:
+    """One gate's scenarios, one after another: the stages are numbered, so that no two share a HOME."""
+
+    def __init__(
+        self,
+        sides: Sides,
+        counter: StartCounter,
+        seeds: random.Random,
+        cap: int,
+        follow: Follow,
+        warnings: list[str],
+    ) -> None:
+        self.sides = sides
+        self.counter = counter
+        self.seeds = seeds
+        self.cap = cap
+        self.follow = follow
+        self.warnings = warnings
+        self._stages = count(1)
+
+    def row(self, scenario: Scenario) -> ScenarioRow:
+        try:
+            return self._measured(scenario)
+        except OverdeckError as invalid:
+            return ScenarioRow(scenario.name, "invalid", f"{invalid.message} (next: {invalid.hint})")
+
+    def _measured(self, scenario: Scenario) -> ScenarioRow:
+        pair = self._staged(scenario, self.sides.base, self.sides.head)
+        first = self._count(scenario, pair)
+        starts = judge_starts(
+            *first,
+            scenario.tolerance.starts,
+            again=lambda: self._count(scenario, self._staged(scenario, self.sides.base, self.sides.head)),
+        )
+        control = judge_control(
+            self._source(scenario, self.sides.base, self.sides.control, CONTROL_PAIRS), self.seeds
+        )
+        source = self._source(scenario, self.sides.base, self.sides.head, self.cap)
+        timed = judge_times(source, scenario.tolerance, self.seeds, self.cap)
+        verdicts = [starts.verdict, *(row.verdict for row in timed.rows.values())]
+        if control.verdict == "unclear":
+            verdicts.append("inconclusive")
+        said = reason(timed.rows, starts, control)
+        return ScenarioRow(scenario.name, worst(verdicts), said, timed.rows, starts, control, timed.seeds)
+
+    def _source(self, scenario: Scenario, a: Build, b: Build, pairs: int) -> Source:
+        @contextmanager
+        def source(seed: int) -> Iterator[Iterator[Block]]:
+            conditions = Conditions(
+                payload=scenario.payload, seed=seed, timeout_s=scenario.timeout_s, allow_diff=scenario.allow_diff
+            )
+            arms = self._staged(scenario, a, b)
+            with self.follow((a.name, b.name), pairs) as told, Pairing(arms, conditions) as pairing:
+                yield _counting(pairing, told)
+
+        return source
+
+    def _staged(self, scenario: Scenario, a: Build, b: Build) -> tuple[Arm, Arm]:
+        stage = next(self._stages)
+        return _arm(scenario, a.staged(stage)), _arm(scenario, b.staged(stage))
+
+    def _count(self, scenario: Scenario, pair: tuple[Arm, Arm]) -> tuple[Starts, Starts]:
+        base, head = (
+            self.counter.count(arm, payload=scenario.payload, timeout_s=scenario.timeout_s) for arm in pair
+        )
+        for warning in dict.fromkeys((*base.warnings, *head.warnings)):
+            self.warnings.append(f"{scenario.name}: {warning}")
+        return base, head
+
+
+def _counting(pairing: Pairing, told: Callable[[Sequence[Block]], None] | None) -> Iterator[Block]:
+    """The blocks behind the warm-up; ``told`` hears of each."""
     blocks: list[Block] = []
-    last = max(n for n in LOOKS if n <= cap)
-    with Pairing(base, head, conditions) as pairing:
-        for block in pairing.blocks():
-            if block.number < 0:
-                continue
+    for block in pairing.blocks():
+        if block.number >= 0:
             blocks.append(block)
-            if len(blocks) not in LOOKS:
-                continue
-            for metric in metrics:
-                if seen[metric].answer is None:
-                    seen[metric] = look(log_ratios(blocks, metric), scenario.tolerance[metric])
-            if len(blocks) == last or over([seen[metric].answer for metric in metrics]):
-                break
-    return seen, blocks
-
-
-def _metric_row(metric: Metric, scenario: Scenario, seen: Look, blocks: Sequence[Block]) -> MetricRow:
-    verdict: Verdict = seen.answer or "inconclusive"
-    return MetricRow(verdict, scenario.tolerance[metric], ratio(log_ratios(blocks, metric)), seen.pairs, seen.z)
-
-
-def _reason(rows: Mapping[Metric, MetricRow], failed_before: Sequence[Metric]) -> str:
-    said = []
-    for metric, row in rows.items():
-        change = f"{metric} {row.ratio.value - 1:+.1%}, tolerated {row.tolerance:.0%}"
-        if row.verdict == "fail":
-            said.append(f"{change}: too much, in two independent batches")
-        elif row.verdict == "inconclusive" and metric in failed_before:
-            said.append(f"{change}: too much in a first batch, which a second did not reproduce")
-        elif row.verdict == "inconclusive":
-            said.append(f"{change}: not clear after {row.pairs} pairs")
-    return "; ".join(said)
+            if told:
+                told(blocks)
+            yield block
 
 
 def _arm(scenario: Scenario, build: Build) -> Arm:
     """The scenario on one side, prepared: its program exists and its ``prepare`` commands have run."""
-    argv = build.fill(scenario.argv)
-    if "/" in argv[0] and not (build.work / argv[0]).exists():
-        raise InvalidMeasurement(
-            f"the scenario is missing on one side: {build.name} has no {scenario.argv[0]}",
-            code="missing-side",
-            hint="pin a base that has it, or take the scenario out of the gate file until then",
-        )
     values = build.fill(list(scenario.environ.values()))
     environ = dict(zip(scenario.environ, values, strict=True))
-    arm = Arm(build.name, " ".join(argv), (argv,), build.work, environ, home=build.home)
+    if scenario.settings:
+        (file,) = build.fill([scenario.settings.file])
+        if not Path(file).exists():
+            raise _one_sided(build, scenario.settings.file)
+        _, event, tool, handler = scenario.settings
+        arm = event_arm(build.name, Path(file), event, tool, only=handler, home=build.home)
+    else:
+        argv = build.fill(scenario.argv)
+        if "/" in argv[0] and not (build.work / argv[0]).exists():
+            raise _one_sided(build, scenario.argv[0])
+        arm = command_arm(build.name, argv, cwd=build.work)
+    arm = replace(arm, environ={**arm.environ, **environ}, home=build.home)
     for words in scenario.prepare:
-        step = replace(arm, commands=(build.fill(words),))
+        step = replace(
+            command_arm(build.name, build.fill(words), cwd=build.work), environ=environ, home=build.home
+        )
         run = run_once(step, payload=scenario.payload, timeout_s=scenario.timeout_s)
         if run.exits != (0,):
             raise InvalidMeasurement(
@@ -191,32 +258,9 @@ def _arm(scenario: Scenario, build: Build) -> Arm:
     return arm
 
 
-def _worst(rows: Mapping[Metric, MetricRow]) -> Verdict:
-    return worst([row.verdict for row in rows.values()])
-
-
-def worst(verdicts: Sequence[Verdict]) -> Verdict:
-    """The verdict that decides over several; nothing at all is ``invalid``."""
-    return next((verdict for verdict in _WORST_FIRST if verdict in verdicts), "invalid")
-
-
-def as_data(outcome: GateOutcome) -> dict[str, Any]:
-    """The ``data`` of ``hookbench gate --json``."""
-    return {
-        "verdict": outcome.verdict,
-        "base": outcome.base,
-        "seed": outcome.seed,
-        "scenarios": [
-            {
-                "name": row.name,
-                "verdict": row.verdict,
-                "reason": row.reason,
-                "seeds": list(row.seeds),
-                "metrics": {
-                    metric: {**measured._asdict(), "ratio": measured.ratio._asdict()}
-                    for metric, measured in row.metrics.items()
-                },
-            }
-            for row in outcome.scenarios
-        ],
-    }
+def _one_sided(build: Build, what: str) -> InvalidMeasurement:
+    return InvalidMeasurement(
+        f"the scenario is missing on one side: {build.name} has no {what}",
+        code="missing-side",
+        hint="pin a base that has it, or take the scenario out of the gate file until then",
+    )

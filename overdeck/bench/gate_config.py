@@ -1,49 +1,91 @@
-"""``bench/gate.toml``: what the gate measures, against which commit, and how much slower is tolerated.
+"""``bench/gate.toml``: what the gate measures, against which commit, and how much dearer is tolerated.
 
     base = "<commit>"                       # pinned; moved only in a commit that says why
     build = ["sh", "-c", "make install PREFIX={prefix}"]   # optional; default: a venv and pip install .
 
-    [tolerance]                             # of every scenario: 0.03 = 3 %
-    cpu = 0.03
+    [tolerance]                             # of every scenario; these are the defaults
+    cpu = 0.03                              # 0.03 = 3 % more CPU time
     wall = 0.10
+    starts = 0                              # program starts more than base
+
+    [hook.deploy-guard]                     # of every scenario that says hook = "deploy-guard"
+    tolerance = { cpu = 0.05 }
 
     [[scenario]]
     name = "no-op call"
     argv = ["{bin}/overdeck-hook", "PreToolUse"]
     payload = "scenarios/payloads/noop.bash.json"          # beside this file
-    prepare = [["{bin}/overdeck", "doctor"]]               # optional, once a side, in its HOME, off the clock
+    prepare = [["{bin}/overdeck", "install"]]              # optional, in each new HOME, off the clock
     env = { KEY = "value" }                                # optional
-    tolerance = { wall = 0.2 }                             # optional
+    hook = "deploy-guard"                                  # optional: whose tolerance counts
+    tolerance = { wall = 0.2 }                             # optional: this scenario's own
     timeout_s = 20                                         # optional
     allow_diff = true                                      # optional: the sides may print different things
 
-``{bin}``, ``{prefix}``, ``{source}`` and ``{home}`` stand for the side's own folders in ``argv``,
-``prepare``, ``env`` and ``build``. ``build`` runs in a checkout of that side and must fill ``{prefix}``.
-Anything the file says wrongly makes the gate INVALID: a gate that measured less than was meant has passed.
+    [[scenario]]
+    name = "the deploy guard on a Write of 1.5 MB"
+    settings = "{source}/.claude/settings.json"            # in place of argv: what the client would start
+    event = "PreToolUse"
+    tool = "Write"
+    handler = "deploy_guard.py"                            # optional: only one of them, as in settings.json#…
+    payload_size = 1_500_000                               # in place of payload: one made for event and tool
+
+``{bin}``, ``{prefix}``, ``{source}`` and ``{home}`` stand for the side's own folders in ``argv``, ``settings``,
+``prepare``, ``env`` and ``build``; ``{gate}`` for the folder of this file, the same for both. ``build`` runs in a
+checkout of that side and must fill ``{prefix}``. A tolerance is the scenario's own, else its hook's, else that of
+``[tolerance]``, metric by metric. Anything the file says wrongly makes the gate INVALID: a gate that measured less
+than was meant has passed.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple
 
-from overdeck.bench.compare import METRICS, Metric
+from overdeck.bench.outcome import Metric
+from overdeck.bench.payloads import generate
 from overdeck.errors import InvalidMeasurement, OverdeckError, usage
 from overdeck.tomlfile import read_toml
 
-_TOP = {"base", "build", "tolerance", "scenario"}
-_SCENARIO = {"name", "argv", "payload", "prepare", "env", "tolerance", "timeout_s", "allow_diff"}
-_TOLERANCE: dict[Metric, float] = {"cpu": 0.03, "wall": 0.10}
+_TOP = {"base", "build", "tolerance", "hook", "scenario"}
+_SCENARIO = {
+    "name", "argv", "settings", "handler", "event", "tool", "payload", "payload_size", "prepare", "env", "hook",
+    "tolerance", "timeout_s", "allow_diff",
+}  # fmt: skip
+
+
+class Tolerance(NamedTuple):
+    """How much dearer than base is no failure: shares of CPU and wall time, and a number of program starts."""
+
+    cpu: float = 0.03
+    wall: float = 0.10
+    starts: int = 0
+
+    def share(self, metric: Metric) -> float:
+        return self.cpu if metric == "cpu" else self.wall
+
+
+class Settings(NamedTuple):
+    """A scenario that is what a client would start for ``event`` on ``tool``, or one ``handler`` of that.
+
+    ``file`` has placeholders.
+    """
+
+    file: str
+    event: str
+    tool: str
+    handler: str | None
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """One thing a fleet does all day, measured on both sides."""
+    """One thing a fleet does all day, measured on both sides: an ``argv``, or the hooks of a settings file."""
 
     name: str
     argv: tuple[str, ...]
     payload: bytes
-    tolerance: Mapping[Metric, float]
+    tolerance: Tolerance
+    settings: Settings | None = None
     prepare: tuple[tuple[str, ...], ...] = ()
     environ: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float = 60.0
@@ -74,84 +116,158 @@ def read_gate_config(file: Path) -> GateConfig:
         ) from None
     except OverdeckError as error:
         raise InvalidMeasurement(error.message, code="gate-config", hint=error.hint) from None
-    _known(file, document, _TOP, "at top level")
-    base = document.get("base", "")
-    if not isinstance(base, str):
-        raise _invalid(file, "base is not a string")
-    tolerance = _tolerance(file, document.get("tolerance", {}), _TOLERANCE, "tolerance")
-    tables = document.get("scenario", [])
-    if not isinstance(tables, list) or not tables:
-        raise _invalid(file, "has no [[scenario]]: nothing would be measured")
-    scenarios = tuple(_scenario(file, table, tolerance) for table in tables)
-    names = [scenario.name for scenario in scenarios]
-    if len(set(names)) < len(names):
-        raise _invalid(file, "has two scenarios of one name")
-    return GateConfig(file, base, _words(file, document.get("build", []), "build"), scenarios)
+    return _Reader(file).whole(document)
 
 
-def _scenario(file: Path, table: Any, tolerance: Mapping[Metric, float]) -> Scenario:
-    name = table.get("name") if isinstance(table, dict) else None
-    if not isinstance(name, str) or not name:
-        raise _invalid(file, "has a scenario without a name")
-    where = f"in scenario {name!r}"
-    _known(file, table, _SCENARIO, where)
-    argv = _words(file, table.get("argv", []), f"argv {where}")
-    if not argv:
-        raise _invalid(file, f"has no argv {where}")
-    environ = table.get("env", {})
-    if not isinstance(environ, dict) or not all(isinstance(value, str) for value in environ.values()):
-        raise _invalid(file, f"env {where} is not a table of strings")
-    prepare = table.get("prepare", [])
-    timeout = table.get("timeout_s", 60.0)
-    if not isinstance(timeout, int | float) or isinstance(timeout, bool) or timeout <= 0:
-        raise _invalid(file, f"timeout_s {where} is not a positive number")
-    allow_diff = table.get("allow_diff", False)
-    if not isinstance(prepare, list) or not isinstance(allow_diff, bool):
-        raise _invalid(file, f"prepare {where} is not a list of commands, or allow_diff not true or false")
-    return Scenario(
-        name=name,
-        argv=argv,
-        payload=_payload(file, table.get("payload"), where),
-        tolerance=_tolerance(file, table.get("tolerance", {}), tolerance, f"tolerance {where}"),
-        prepare=tuple(_words(file, argv, f"prepare {where}") for argv in prepare),
-        environ=environ,
-        timeout_s=float(timeout),
-        allow_diff=allow_diff,
-    )
-
-
-def _payload(file: Path, name: Any, where: str) -> bytes:
-    if not isinstance(name, str):
-        raise _invalid(file, f"has no payload {where}")
+def scenario_names(file: Path) -> set[str]:
+    """The names of the scenarios in ``file``, of whatever version; none where it cannot be read."""
     try:
-        return (file.parent / name).read_bytes()
-    except OSError as error:
-        raise _invalid(file, f"names the payload {name} {where}, which cannot be read: {error.strerror}") from None
+        tables = read_toml(file).get("scenario", [])
+    except (OSError, OverdeckError):
+        return set()
+    return {table["name"] for table in tables if isinstance(table, dict) and isinstance(table.get("name"), str)}
 
 
-def _tolerance(file: Path, table: Any, default: Mapping[Metric, float], where: str) -> Mapping[Metric, float]:
-    if not isinstance(table, dict):
-        raise _invalid(file, f"{where} is not a table")
-    _known(file, table, set(METRICS), where)
-    for metric, value in table.items():
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < 10:
-            raise _invalid(file, f"{where}: {metric} = {value!r} is no share (0.03 = 3 %)")
-    return {**default, **cast("dict[Metric, float]", table)}
+class _Reader:
+    """Turns the tables of one file into what they mean; whatever is wrong is said with the file and the key."""
 
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.hooks: dict[str, Any] = {}
+        self.used: set[str] = set()
 
-def _words(file: Path, value: Any, where: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-        raise _invalid(file, f"{where} is not a list of strings")
-    return tuple(value)
+    def whole(self, document: Mapping[str, Any]) -> GateConfig:
+        self._known(document, _TOP, "at top level")
+        base = document.get("base", "")
+        if not isinstance(base, str):
+            raise self._wrong("base is not a string")
+        common = self._tolerance(document.get("tolerance", {}), Tolerance(), "in [tolerance]")
+        hooks = document.get("hook", {})
+        if not isinstance(hooks, dict) or not all(isinstance(table, dict) for table in hooks.values()):
+            raise self._wrong("hook is not a table of tables")
+        self.hooks = hooks
+        for name, table in hooks.items():
+            self._known(table, {"tolerance"}, f"in hook {name!r}")
+        tables = document.get("scenario", [])
+        if not isinstance(tables, list) or not tables:
+            raise self._wrong("has no [[scenario]]: nothing would be measured")
+        scenarios = tuple(self._scenario(table, common) for table in tables)
+        names = [scenario.name for scenario in scenarios]
+        if len(set(names)) < len(names):
+            raise self._wrong("has two scenarios of one name")
+        if unused := sorted(set(hooks) - self.used):
+            raise self._wrong(f"has a tolerance for the hook {unused[0]!r}, which no scenario names")
+        return GateConfig(self.file, base, self._words(document.get("build", []), "build"), scenarios)
 
+    def _scenario(self, table: Any, common: Tolerance) -> Scenario:
+        name = table.get("name") if isinstance(table, dict) else None
+        if not isinstance(name, str) or not name:
+            raise self._wrong("has a scenario without a name")
+        where = f"in scenario {name!r}"
+        self._known(table, _SCENARIO, where)
+        environ = table.get("env", {})
+        if not isinstance(environ, dict) or not all(isinstance(value, str) for value in environ.values()):
+            raise self._wrong(f"env {where} is not a table of strings")
+        prepare = table.get("prepare", [])
+        timeout = table.get("timeout_s", 60.0)
+        if not isinstance(timeout, int | float) or isinstance(timeout, bool) or timeout <= 0:
+            raise self._wrong(f"timeout_s {where} is not a positive number")
+        allow_diff = table.get("allow_diff", False)
+        if not isinstance(prepare, list) or not isinstance(allow_diff, bool):
+            raise self._wrong(f"prepare {where} is not a list of commands, or allow_diff not true or false")
+        argv, settings = self._started(table, where)
+        return Scenario(
+            name=name,
+            argv=argv,
+            payload=self._payload(table, where),
+            tolerance=self._tolerance(table.get("tolerance", {}), self._of_hook(table, common, where), where),
+            settings=settings,
+            prepare=tuple(self._words(words, f"prepare {where}") for words in prepare),
+            environ={key: self._filled(value) for key, value in environ.items()},
+            timeout_s=float(timeout),
+            allow_diff=allow_diff,
+        )
 
-def _known(file: Path, table: Mapping[str, Any], known: set[str] | set[Metric], where: str) -> None:
-    unknown = sorted(set(table) - set(known))
-    if unknown:
-        raise _invalid(file, f"has an unknown key {where}: {', '.join(unknown)}")
+    def _started(self, table: Mapping[str, Any], where: str) -> tuple[tuple[str, ...], Settings | None]:
+        argv = self._words(table.get("argv", []), f"argv {where}")
+        if "settings" not in table:
+            if not argv:
+                raise self._wrong(f"has no argv {where}, and no settings")
+            if "handler" in table:
+                raise self._wrong(f"has a handler {where}, but no settings to find it in")
+            return argv, None
+        if argv:
+            raise self._wrong(f"has argv and settings {where}: give one")
+        return (), Settings(
+            self._filled(self._text(table, "settings", where)),
+            self._text(table, "event", where),
+            self._text(table, "tool", where) if "tool" in table else "",
+            self._text(table, "handler", where) if "handler" in table else None,
+        )
 
+    def _payload(self, table: Mapping[str, Any], where: str) -> bytes:
+        if "payload_size" in table:
+            size = table["payload_size"]
+            if "payload" in table:
+                raise self._wrong(f"has payload and payload_size {where}: give one")
+            if not isinstance(size, int) or isinstance(size, bool):
+                raise self._wrong(f"payload_size {where} is no number of bytes")
+            try:
+                return generate(self._text(table, "event", where), self._text(table, "tool", where), size)
+            except OverdeckError as error:
+                raise self._wrong(f"asks for a payload {where} that cannot be made: {error.message}") from None
+        if "payload" not in table:
+            raise self._wrong(f"has no payload {where}, and no payload_size")
+        name = self._text(table, "payload", where)
+        try:
+            return (self.file.parent / name).read_bytes()
+        except OSError as error:
+            raise self._wrong(
+                f"names the payload {name} {where}, which cannot be read: {error.strerror}"
+            ) from None
 
-def _invalid(file: Path, what: str) -> InvalidMeasurement:
-    return InvalidMeasurement(
-        f"{file} {what}", code="gate-config", hint="see overdeck/bench/gate_config.py, or docs/plans/bench.md"
-    )
+    def _of_hook(self, table: Mapping[str, Any], common: Tolerance, where: str) -> Tolerance:
+        if "hook" not in table:
+            return common
+        name = self._text(table, "hook", where)
+        self.used.add(name)
+        return self._tolerance(self.hooks.get(name, {}).get("tolerance", {}), common, f"in hook {name!r}")
+
+    def _tolerance(self, table: Any, otherwise: Tolerance, where: str) -> Tolerance:
+        if not isinstance(table, dict):
+            raise self._wrong(f"tolerance {where} is not a table")
+        self._known(table, set(Tolerance._fields), where)
+        for metric, value in table.items():
+            if metric == "starts":
+                right = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+            else:
+                right = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 10
+            if not right:
+                kind = "whole number of starts" if metric == "starts" else "share (0.03 = 3 %)"
+                raise self._wrong(f"{where}: {metric} = {value!r} is no {kind}")
+        return otherwise._replace(**table)
+
+    def _text(self, table: Mapping[str, Any], key: str, where: str) -> str:
+        value = table.get(key)
+        if not isinstance(value, str) or not value:
+            raise self._wrong(f"{key} {where} is missing, or no string")
+        return value
+
+    def _words(self, value: Any, where: str) -> tuple[str, ...]:
+        if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+            raise self._wrong(f"{where} is not a list of strings")
+        return tuple(map(self._filled, value))
+
+    def _filled(self, word: str) -> str:
+        return word.replace("{gate}", str(self.file.absolute().parent))
+
+    def _known(self, table: Mapping[str, Any], known: set[str], where: str) -> None:
+        if unknown := sorted(set(table) - known):
+            raise self._wrong(f"has an unknown key {where}: {', '.join(unknown)}")
+
+    def _wrong(self, what: str) -> InvalidMeasurement:
+        return InvalidMeasurement(
+            f"{self.file} {what}",
+            code="gate-config",
+            hint="see overdeck/bench/gate_config.py, or docs/plans/bench.md",
+        )

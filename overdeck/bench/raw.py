@@ -1,63 +1,84 @@
-"""The raw record: one JSON line a run, written as the runs happen, so that a crash loses nothing."""
+"""The raw record: one JSON line a run, written as the runs happen, and read again after whatever ended them.
 
-import hashlib
+A ``plan`` line first; a ``run`` line for each run; ``starts`` (or ``uncounted``) lines; an ``invalid`` or an ``end``
+line last. Without that the measurement was cut short, and what is there still counts. Durations are in ns (wall)
+and µs (CPU, pressure), sizes in kB.
+"""
+
 import json
-from collections.abc import Sequence
+import os
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-from overdeck.bench.arm import Arm
-from overdeck.bench.blocks import Conditions, Observed
-from overdeck.errors import usage
+from overdeck.bench.arm import Wait
+from overdeck.bench.blocks import Observed
+from overdeck.bench.noise import Noise
+from overdeck.bench.recording import Machine, Plan, PlannedArm, Recording
+from overdeck.bench.starts import Count, Starts
+from overdeck.errors import InvalidMeasurement, OverdeckError, usage
+from overdeck.spawn.launch import Run
+
+VERSION = 2
+_PROGRAM = "hookbench"
 
 
 class RawRecord:
-    """Writes ``path`` anew: first a ``plan`` line with the arms and the seed, then a ``run`` line for each run.
-
-    A context manager. Durations are in ns (wall) and µs (CPU, pressure), sizes in kB.
-    """
+    """Writes ``path`` anew, for its owner alone: it holds the first bytes of what hooks print. A context manager."""
 
     def __init__(self, path: Path) -> None:
         try:
-            self._file = path.open("w", encoding="utf-8", buffering=1)
+            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         except OSError as error:
             raise usage(f"{path} cannot be written: {error.strerror}", hint="give --raw another path") from None
+        self._path = path
+        self._file = os.fdopen(fd, "wb", buffering=0)
 
-    def plan(self, arms: Sequence[Arm], conditions: Conditions) -> None:
+    def plan(self, plan: Plan) -> None:
         """What the runs that follow are runs of."""
-        self._line(
-            {
-                "kind": "plan",
-                "v": 1,
-                "seed": conditions.seed,
-                "arms": [{"name": arm.name, "shown": arm.shown, "commands": arm.commands} for arm in arms],
-                "payload_bytes": len(conditions.payload),
-                "payload_sha256": hashlib.sha256(conditions.payload).hexdigest(),
-                "timeout_s": conditions.timeout_s,
-                "allow_diff": conditions.allow_diff,
-            }
-        )
+        row = {
+            "kind": "plan",
+            "program": _PROGRAM,
+            "v": VERSION,
+            **asdict(plan),
+            "arms": [arm._asdict() for arm in plan.arms],
+            "machine": plan.machine._asdict(),
+            "before": plan.before.row(),
+        }
+        self._line(row)
+
+    def starts(self, arm: str, starts: Starts) -> None:
+        """What one arm starts."""
+        self._line({"kind": "starts", "arm": arm, **asdict(starts)})
+
+    def uncounted(self, why: str) -> None:
+        """Starts cannot be counted here."""
+        self._line({"kind": "uncounted", "why": why})
 
     def run(self, observed: Observed) -> None:
         """One run, warm-ups (negative block) and the run that made the measurement invalid included."""
-        run = observed.run
-        self._line(
-            {
-                "kind": "run",
-                "block": observed.block,
-                "slot": observed.slot,
-                "arm": observed.arm,
-                "hash_seed": observed.hash_seed,
-                "padding": observed.padding,
-                **run._asdict(),
-                "before": observed.before.row(),
-                "after": observed.after.row(),
-            }
-        )
+        row = {"kind": "run", **observed._asdict(), **observed.run._asdict()}
+        del row["run"]
+        self._line({**row, "before": observed.before.row(), "after": observed.after.row()})
+
+    def invalid(self, reason: InvalidMeasurement) -> None:
+        """Why nothing follows."""
+        self._line({"kind": "invalid", "message": reason.message, "code": reason.code, "hint": reason.hint})
+
+    def end(self) -> None:
+        """All that was planned was measured."""
+        self._line({"kind": "end"})
 
     def _line(self, value: object) -> None:
-        self._file.write(json.dumps(value, ensure_ascii=False) + "\n")
+        """Written at once and whole; an OSError (a full disk) names the file."""
+        left = json.dumps(value).encode() + b"\n"
+        try:
+            while left:
+                left = left[self._file.write(left) :]
+        except OSError as error:
+            error.filename = str(self._path)
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -66,3 +87,120 @@ class RawRecord:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.close()
+
+
+def read_raw(path: Path) -> Recording:
+    """The recording that a RawRecord wrote; a torn last line is left out.
+
+    Raises OverdeckError (usage) where the file is none of ours, or is damaged elsewhere than at its end.
+    """
+    lines = path.read_text("utf-8", errors="surrogateescape").split("\n")
+    whole, torn = lines[:-1], lines[-1]
+    rows = [_row(path, number, line) for number, line in enumerate(whole, 1)]
+    if torn and not rows:
+        rows = [_row(path, 1, torn)]
+    recording = _begun(path, rows)
+    recording.torn = bool(torn)
+    for number, row in enumerate(rows[1:], 2):
+        try:
+            _take(recording, row)
+        except (KeyError, TypeError, ValueError) as error:
+            raise _damaged(path, number, f"{type(error).__name__}: {error}") from None
+    return recording
+
+
+def _row(path: Path, number: int, line: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        row = None
+    if not isinstance(row, dict):
+        raise _not_ours(path) if number == 1 else _damaged(path, number, "no JSON object")
+    return row
+
+
+def _begun(path: Path, rows: list[dict[str, Any]]) -> Recording:
+    first = rows[0] if rows else {}
+    if first.get("kind") != "plan" or first.get("program") != _PROGRAM:
+        raise _not_ours(path)
+    if first.get("v") != VERSION:
+        raise usage(
+            f"{path} is a raw record of form {first.get('v')}; this version reads form {VERSION}",
+            hint="read it with the version that wrote it, or measure again",
+        )
+    known = {name.name: first[name.name] for name in fields(Plan) if name.name in first}
+    try:
+        plan = Plan(**known)
+        return Recording(
+            replace(
+                plan,
+                arms=tuple(map(_arm, known["arms"])),
+                prepare=_tuples(known["prepare"]),
+                cleanup=_tuples(known["cleanup"]),
+                environ=tuple(known["environ"]),
+                machine=Machine(**known["machine"]),
+                before=Noise.from_row(known["before"]),
+            )
+        )
+    except (KeyError, TypeError) as error:
+        raise _damaged(path, 1, f"{type(error).__name__}: {error}") from None
+
+
+def _arm(row: dict[str, Any]) -> PlannedArm:
+    waits = tuple(Wait(*wait) for wait in row["waits"])
+    return PlannedArm(**{**row, "commands": _tuples(row["commands"]), "waits": waits})
+
+
+def _take(recording: Recording, row: dict[str, Any]) -> None:
+    kind = row.pop("kind")
+    if kind == "run":
+        recording.observed.append(_observed(row))
+    elif kind == "starts":
+        arm = row.pop("arm")
+        recording.starts[arm] = _starts(row)
+    elif kind == "uncounted":
+        recording.uncounted = row["why"]
+    elif kind == "invalid":
+        recording.invalid = InvalidMeasurement(row["message"], code=row["code"], hint=row["hint"])
+    elif kind == "end":
+        recording.ended = True
+    else:
+        raise ValueError(f"a line of kind {kind!r}")
+
+
+def _observed(row: dict[str, Any]) -> Observed:
+    run: dict[str, Any] = {
+        name: tuple(value) if isinstance(value := row[name], list) else value for name in Run._fields
+    }
+    seen: dict[str, Any] = {name: row[name] for name in Observed._fields if name not in ("run", "before", "after")}
+    return Observed(
+        **seen, before=Noise.from_row(row["before"]), after=Noise.from_row(row["after"]), run=Run(**run)
+    )
+
+
+def _starts(row: dict[str, Any]) -> Starts:
+    counts = {
+        name: Count(*row[name]) if row[name] is not None else None
+        for name in ("process_starts", "program_starts", "threads")
+    }
+    return Starts(**{**row, **counts, "warnings": tuple(row["warnings"]), "hints": tuple(row["hints"])})
+
+
+def _tuples(commands: list[list[str]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(words) for words in commands)
+
+
+def _not_ours(path: Path) -> OverdeckError:
+    return usage(
+        f"{path} is no raw record of hookbench: it does not begin with a plan",
+        code="not-a-record",
+        hint="hookbench ab A B --raw FILE.jsonl writes one",
+    )
+
+
+def _damaged(path: Path, number: int, why: str) -> OverdeckError:
+    return usage(
+        f"line {number} of {path} is damaged ({why}), and it is not the last",
+        code="damaged-record",
+        hint="only a torn end can be made good: measure again",
+    )

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from overdeck.cli.output import JsonOption, Output, verb
-from overdeck.errors import ExitCode, OverdeckError, usage
+from overdeck.errors import ExitCode, OverdeckError, not_found, usage
 from overdeck.paths import Places
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from overdeck.telemetry.transcripts.costs import TranscriptReport
     from overdeck.wiring.audit import AuditReport, Cost
     from overdeck.wiring.job import Measured
     from overdeck.wiring.settings import Settings
@@ -47,6 +50,15 @@ def audit(
     allow_network: Annotated[
         bool, typer.Option("--allow-network", help="Measure even if the hooks keep the network.")
     ] = False,
+    transcripts: Annotated[
+        Path | None,
+        typer.Option(
+            "--transcripts", metavar="DIR", help="Read the transcripts below here, not the client's own."
+        ),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", help="Only what transcripts recorded in this time: 12h, 7d, 4w.")
+    ] = None,
     payload: Annotated[
         Path | None, typer.Option("--payload", help="With --measure: the payload of the event it names.")
     ] = None,
@@ -55,7 +67,10 @@ def audit(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what your hooks cost per call, and what is wrong with them. Reads settings files; changes nothing."""
+    """Say what your hooks cost, which do nothing, and what is wrong with them. Changes no file of yours.
+
+    Reads the client's transcripts and settings files. With --settings, transcripts only where --transcripts names them.
+    """
     with verb("audit", as_json) as out:
         from overdeck.dispatch.record import now
         from overdeck.payloadfile import read_payload
@@ -75,14 +90,27 @@ def audit(
             if not yes:
                 raise _needs_yes(files, named, payload, allow_network)
             measured = _measure(files, out, allow_network, given)
+        if transcripts or not named:
+            _take_in_logs(places, out)
+        recorded = _recorded(places, transcripts, since, out) if transcripts or not named else None
         report = judge(
             files,
             home=places.home,
             user_dir=places.claude_dir.absolute(),
             path=os.environ.get("PATH"),
             measured=measured,
+            recorded=recorded,
         )
-        out.data = {"at": now(), **report.as_data()}
+        out.data = {"at": now(), **report.as_data(), "transcripts": None}
+        if recorded:
+            from overdeck.cli.transcripts import complain, show
+            from overdeck.telemetry.transcripts.document import as_data
+            from overdeck.wiring.recorded import unrecorded
+
+            silent = unrecorded(files, recorded)
+            out.data["transcripts"] = as_data(recorded, silent)
+            complain(recorded, out)
+            show(recorded, silent, out)
         for line in report.not_measured:
             out.warn(line)
         if not files:
@@ -93,6 +121,47 @@ def audit(
             _show(report, out)
         if fail_on and report.worst() in {"error", fail_on.value}:
             out.exit_code = ExitCode.FINDINGS
+
+
+def _take_in_logs(places: Places, out: Output) -> None:
+    """The tick that every report begins with; what keeps it from being made is no reason not to audit."""
+    if places.fires_log.exists() or places.calls_log.exists():
+        from overdeck.telemetry.ingest import up_to_date
+
+        try:
+            with up_to_date(places) as (_published, warnings):
+                for warning in warnings:
+                    out.warn(warning)
+        except OverdeckError as problem:
+            out.warn(problem.message)
+
+
+def _recorded(
+    places: Places, transcripts: Path | None, since: str | None, out: Output
+) -> "TranscriptReport | None":
+    """What the transcripts say; None where there are none. Raises OverdeckError where the named folder is not there."""
+    root = transcripts or places.claude_dir / "projects"
+    if transcripts and not transcripts.exists():
+        raise not_found(f"there is no {transcripts}", hint="overdeck audit --transcripts DIR")
+    length = None
+    if since:
+        from overdeck.telemetry.words import parse_since
+
+        length = parse_since(since, "overdeck audit --since 7d")
+    report = _examined(places, root, length) if root.exists() else None
+    if report is None and (transcripts or since):
+        out.note(
+            f"no transcript (*.jsonl) at or below {root}: what the hooks did is not known, only what they are"
+        )
+    return report
+
+
+def _examined(places: Places, root: Path, since: "timedelta | None") -> "TranscriptReport | None":
+    from overdeck.cli.progress import reading_bar
+    from overdeck.telemetry.transcripts.report import examine
+
+    with reading_bar() as progress:
+        return examine(places, root, since=since, progress=progress)
 
 
 def _needs_yes(

@@ -1,19 +1,18 @@
 """``overdeck ingest``."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from overdeck.cli.output import JsonOption, Output, verb
+from overdeck.cli.progress import reading_bar
 from overdeck.errors import OverdeckError, usage
 from overdeck.paths import Places
 
 if TYPE_CHECKING:
-    from overdeck.telemetry.ingest import Progress, Tick
+    from overdeck.telemetry.ingest import Tick
 
 
 def ingest(
@@ -59,7 +58,7 @@ def _follow(every_s: float, status: bool, as_json: bool) -> None:
 def _ingest(out: Output, places: Places) -> None:
     from overdeck.telemetry.ingest import ingest as tick
 
-    with _progress() as progress:
+    with reading_bar() as progress:
         done = tick(places, progress=progress)
     _say(out, places, done)
 
@@ -75,7 +74,9 @@ def _say(out: Output, places: Places, done: "Tick") -> None:
         "published": done.published,
         "seconds": done.seconds,
     }
-    if not places.fires_log.exists() and not places.calls_log.exists():
+    from overdeck.telemetry.sources import log_files
+
+    if not log_files(places)[0]:
         out.line("No hook has logged anything yet. Next: overdeck install")
         return
     out.line(f"{done.fires:,} fires and {done.calls:,} calls in {done.seconds:.2f} s")
@@ -118,19 +119,3 @@ def _show_status(out: Output, places: Places) -> None:
         )
         out.line(f"refused: {refused.reason}: {refused.file} at byte {offsets}{more}")
     out.line(f"as of {iso(now.as_of)}")
-
-
-@contextmanager
-def _progress() -> "Iterator[Progress | None]":
-    """A progress bar on a terminal, nothing in a pipe."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
-
-    with Progress(
-        BarColumn(), DownloadColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True
-    ) as bar:
-        task = bar.add_task("reading", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -24,6 +25,10 @@ NO_OUTPUT = "no-output"
 _STDOUT = "standard output"
 
 
+# Controls but tab and newline, and marks that reorder text.
+_DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
 class Output:
     """What one verb has to say. A verb sets ``data`` for ``--json`` and calls ``line``/``table`` for people."""
 
@@ -37,7 +42,7 @@ class Output:
     def line(self, text: str = "") -> None:
         """One line of data on stdout; nothing under ``--json``."""
         if not self.as_json:
-            _print(text)
+            _print(printable(text))
 
     def note(self, text: str) -> None:
         """One line of narration on stderr, in both forms."""
@@ -78,9 +83,21 @@ class Output:
                 for index, (cell, width, column) in enumerate(zip(row, widths, columns, strict=True))
                 if index != under
             ).rstrip()
-            self.line(f"\x1b[1m{line}\x1b[0m" if number == 0 and room and "NO_COLOR" not in os.environ else line)
+            if number == 0 and room and "NO_COLOR" not in os.environ:
+                _print(f"\x1b[1m{printable(line)}\x1b[0m")
+            else:
+                self.line(line)
             if under is not None and number and row[under]:
                 self.line(textwrap.fill(row[under], room - 1, initial_indent="    ", subsequent_indent="    "))
+
+
+def printable(text: str) -> str:
+    """``text`` as a terminal may get it: what a log or a transcript holds could drive it by escape sequences.
+
+    >>> printable("\\x1b]0;title\\x07kept\\n")
+    '\\ufffd]0;title\\ufffdkept\\n'
+    """
+    return _DRIVING.sub("\ufffd", text)
 
 
 def envelope(
@@ -142,6 +159,15 @@ def _print(text: str) -> None:
         raise
 
 
+def _flush() -> None:
+    """Out with what stdout holds; its OSError says that it is stdout's."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        error.filename = _STDOUT
+        raise
+
+
 def _printed(text: str) -> bool:
     """Whether stdout took the line; where it did not, it is given up."""
     try:
@@ -155,7 +181,7 @@ def _printed(text: str) -> bool:
 
 def _narrate(text: str) -> None:
     """Lines on stderr, behind what stdout was given before: piped into one file, they keep their order."""
-    sys.stdout.flush()
+    _flush()
     sys.stderr.write(text + "\n")
 
 
@@ -170,7 +196,7 @@ def run(app: typer.Typer, program: str, *, family: str = "") -> None:
     try:
         result = app(prog_name=program, standalone_mode=False)
         code = result if isinstance(result, int) else ExitCode.OK
-        sys.stdout.flush()
+        _flush()
         if code == ExitCode.INTERRUPTED:
             error = _interrupted(program)
     except BrokenPipeError:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from overdeck.cli.output import Output
+from overdeck.errors import not_found, usage
 from overdeck.paths import Places
 
 if TYPE_CHECKING:
@@ -34,10 +35,23 @@ YesOption = Annotated[
 def run_visit(
     out: Output, *, watch: str | None, pid: list[int] | None, guard_log: list[Path] | None, yes: bool
 ) -> "Visit":
-    """Make the visit that the options ask for; a long window is announced."""
+    """Make the visit that the options ask for; a long window is announced.
+
+    Raises OverdeckError for a process that is not there (3) and a log that cannot be read (2).
+    """
+    import psutil
+
     from overdeck.machine.window import LONG_S
     from overdeck.wiring.doctor.visit import SHORT_S, visit, window
 
+    for one in pid or ():
+        if not psutil.pid_exists(one):
+            raise not_found(
+                f"there is no process {one}", code="no-such-process", hint="ps -eo pid,args | grep claude"
+            )
+    for log in guard_log or ():
+        if not os.access(log, os.R_OK):
+            raise usage(f"{log} cannot be read", hint=f"ls -l {log}")
     window_s = SHORT_S if watch is None else window(watch)
     if window_s >= LONG_S:
         out.note(f"watching the machine for {window_s:g} s")

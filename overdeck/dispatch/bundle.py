@@ -53,8 +53,8 @@ if fresh():
         from _frozen_importlib_external import ExtensionFileLoader
         for name, path in EXTENSIONS:
             _load(ModuleSpec(name, ExtensionFileLoader(name, path), origin=path))
-    except Exception:
-        pass
+    except (ImportError, OSError):
+        pass  # it is looked for the usual way then
     for name in ("overdeck", "overdeck.dispatch"):
         add(name, type(sys)(name))
         sys.modules[name].__path__ = [ROOT + "/" + name.replace(".", "/")]

@@ -3,7 +3,7 @@
 A plan names everything a call needs (interpreter, logs, modules, literals), so that no environment
 variable can move a gate or a log. A crc32 seals it: a flipped literal would disarm a gate,
 so nothing is read from a plan whose crc does not fit. What only Python needs (folders, deadlines, config) stands
-behind the seal, under a crc of its own that the sealed part holds: the native front never reads it.
+behind the seal, under a digest of its own that the sealed part holds: the native front never reads it.
 """
 
 from __future__ import annotations

@@ -48,16 +48,16 @@ class Node(NamedTuple):
         )
 
 
-def load(raw: bytes) -> Node:
-    """The one document in ``raw``. Raises OverdeckError (usage) for anything else."""
+def load(raw: bytes, where: str = "") -> Node:
+    """The one document in ``raw``, which is called ``where``. Raises OverdeckError (usage) for anything else."""
     if not raw.strip():
-        raise Node(None, "").wrong("is empty")
+        raise Node(None, where).wrong("is empty")
     try:
-        return Node(json.loads(raw), "")
+        return Node(json.loads(raw), where)
     except RecursionError:
-        raise Node(None, "").wrong("is nested too deeply") from None
+        raise Node(None, where).wrong("is nested too deeply") from None
     except ValueError as error:
-        raise Node(None, "").wrong(f"is not JSON: {error}") from None
+        raise Node(None, where).wrong(f"is not JSON: {error}") from None
 
 
 def _shown(value: object) -> str:

@@ -83,12 +83,13 @@ def _of_doctor(data: Node, look: str) -> Iterator[Seen | None]:
         findings = list(check.key("findings").items()) if state in ("warn", "fail") else []
         if not findings:
             yield None
-        hint = check.key("class")
+        given = check.key("class")
+        hint = given.of(str) if given.value is not None else ""
         for finding in findings:
-            detector = finding.key("detector").of(str) or f"doctor: {name}"
+            detector = finding.key("detector").of(str)
             yield _seen(
-                detector,
-                hint.of(str) if hint.value is not None else "",
+                detector or f"doctor: {name}",
+                "" if detector.startswith("audit:") else hint,  # a rule has a class of its own, or none
                 f"{name}: {finding.key('said').text()}",
                 finding.key("about").of(str),
                 moment,
@@ -141,7 +142,7 @@ def _of_lines(raw: bytes) -> Intake:
     found: list[Seen | None] = []
     for number, line in enumerate(raw.split(b"\n"), start=1):
         if line.strip():
-            node = Node(load(line).value, f"line {number}")
+            node = load(line, f"line {number}")
             found += _of_event(node, hashlib.sha256(line.strip()).hexdigest()[:16])
     return _intake(found)
 

@@ -37,7 +37,7 @@ def report(
     fallback = known.find(other).slug if other else ""
     sightings, unclassed = [], []
     for one in seen:
-        name = class_of(known, one) or fallback
+        name = class_of(known, one.detector, one.class_hint) or fallback
         if name:
             sightings.append(
                 opening.Sighting(
@@ -56,9 +56,9 @@ def report(
     return Reported(opened, tuple(unclassed))
 
 
-def class_of(known: taxonomy.Taxonomy, seen: Seen) -> str:
-    """The slug of the class whose ``detector`` names what saw it, else the hinted one; empty where there is neither."""
+def class_of(known: taxonomy.Taxonomy, detector: str, hint: str) -> str:
+    """The slug of the class whose ``detector`` this is, else the hinted one; empty where there is neither."""
     for one in known.classes:
-        if seen.detector in (name.strip() for name in one.detector.split(",")):
+        if detector in one.detectors:
             return one.slug
-    return next((one.slug for one in known.classes if one.slug == seen.class_hint), "")
+    return next((one.slug for one in known.classes if one.slug == hint), "")

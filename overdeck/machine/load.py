@@ -11,6 +11,7 @@ from overdeck.machine.processors import processors
 
 PRESSURE = Path("/proc/pressure/cpu")
 STAT = Path("/proc/stat")
+_LINE_BYTES = 512
 
 
 class Load(NamedTuple):
@@ -54,7 +55,7 @@ def load() -> Load | None:
 def pressure(file: Path = PRESSURE) -> Pressure | None:
     """The CPU pressure now."""
     try:
-        some = dict(word.split("=") for word in file.read_text().splitlines()[0].split()[1:])
+        some = dict(word.split("=") for word in _first_line(file).split()[1:])
         return Pressure(int(some["total"]), float(some["avg10"]))
     except (OSError, IndexError, KeyError, ValueError):
         return None
@@ -63,7 +64,16 @@ def pressure(file: Path = PRESSURE) -> Pressure | None:
 def ticks(file: Path = STAT) -> Ticks | None:
     """The processors' time now."""
     try:
-        counted = [int(word) for word in file.read_text().split("\n", 1)[0].split()[1:]]
+        counted = [int(word) for word in _first_line(file).split()[1:]]
         return Ticks(counted[7], sum(counted[:8]))
     except (OSError, IndexError, ValueError):
         return None
+
+
+def _first_line(file: Path) -> str:
+    """Read without the buffers and codecs of a text file: this is done between the runs of a measurement."""
+    fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(fd, _LINE_BYTES).decode().partition("\n")[0]
+    finally:
+        os.close(fd)

@@ -45,12 +45,16 @@ class Poll(NamedTuple):
 
 
 def table() -> list[Process]:
-    """Every process that may be looked at; one that ends meanwhile is left out."""
+    """Every process that may be looked at; one that ends meanwhile is left out, and all where there is no /proc."""
     import psutil
 
     names = ["pid", "ppid", "name", "cmdline", "create_time", "num_threads", "memory_info", "status"]
     found = []
-    for process in psutil.process_iter(names):
+    try:
+        processes = list(psutil.process_iter(names))
+    except (psutil.Error, OSError):
+        return []
+    for process in processes:
         info = process.info
         memory = info["memory_info"]
         found.append(

@@ -53,22 +53,26 @@ def watch(
     pids: Iterable[int] = (),
     guard_logs: Iterable[Path] = guardlog.USUAL,
     sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
     read_table: Callable[[], Sequence[Process]] = table,
 ) -> Window:
-    """Watch the groups of this process, of ``pids`` and of every client that runs, for ``seconds``."""
+    """Watch the groups of this process, of ``pids`` and of every client that runs, for ``seconds`` at least.
+
+    A busy machine wakes us late: shares are of the time that passed.
+    """
     roots = roots or Roots()
     first = tuple(read_table())
     watched = (None, *dict.fromkeys((*pids, *(process.pid for process in first if process.client))))
     places = guardlog.open_places(guard_logs)
-    before = _Reading(roots, watched)
+    before, began = _Reading(roots, watched), clock()
     samples = [first]
     pieces = max(1, round(seconds / SAMPLE_S)) if seconds >= LONG_S else 1
     for _ in range(pieces):
         sleep(seconds / pieces)
         samples.append(tuple(read_table()))
-    after = _Reading(roots, watched)
+    after, passed = _Reading(roots, watched), clock() - began
     return Window(
-        seconds=seconds,
+        seconds=max(seconds, passed),
         changes=tuple(cgroup.delta(before.groups, after.groups)),
         groups=tuple(after.groups),
         stalls=tuple(pressure.grown(before.stalls, after.stalls)),

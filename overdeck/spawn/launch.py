@@ -1,6 +1,7 @@
 """The parent's side of the spawner: hand it commands and a payload, get back what one run cost."""
 
 import json
+import os
 import select
 import subprocess
 import sys
@@ -14,6 +15,18 @@ from overdeck.spawn import spawner
 
 _GRACE_S = 15.0
 """How far past a run's own deadline the spawner may take to kill, reap and answer."""
+_PIECE = 1 << 16
+
+
+class Command(NamedTuple):
+    """One command of a run: an executable's path, its argv, and how a client waits for it."""
+
+    executable: str
+    argv: Sequence[str]
+    timeout_s: float | None = None
+    """After which it gets SIGTERM, and SIGKILL 1.5 s later, with its tree; None: the run's own timeout alone."""
+    background: bool = False
+    """Started with the others and not waited for; it may run on for 5 s off the clock."""
 
 
 class Run(NamedTuple):
@@ -41,6 +54,10 @@ class Run(NamedTuple):
     timed_out: bool
     failed: str
     """Why a command could not be started at all; empty when all were."""
+    expired: tuple[int, ...] = ()
+    """Indices of the commands that were killed at their own timeout: what they printed does not count."""
+    cut: tuple[int, ...] = ()
+    """Indices of the background commands that still ran 5 s after the run: killed, their exit is None."""
 
     @property
     def cpu_us(self) -> int:
@@ -50,9 +67,11 @@ class Run(NamedTuple):
 class Spawner:
     """A running spawner; use it as a context manager, so that it and what it runs end with the block."""
 
+    program = spawner.__file__
+
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", spawner.__file__],
+            [sys.executable, "-I", "-S", self.program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={"PATH": "/usr/bin:/bin"},
@@ -62,16 +81,20 @@ class Spawner:
 
     def run(
         self,
-        commands: Sequence[tuple[str, Sequence[str]]],
+        commands: Sequence[Command],
         *,
         environ: Mapping[str, str],
         cwd: Path,
         payload: Path,
         timeout_s: float,
     ) -> Run:
-        """Start all ``commands`` (an executable path and its argv each) in parallel, wait as a client would."""
+        """Start all ``commands`` in parallel and wait as a client would; ``timeout_s`` bounds the whole run."""
         request = {
-            "commands": [[executable, *argv] for executable, argv in commands],
+            "commands": [[command.executable, *command.argv] for command in commands],
+            "limits_ns": [
+                None if command.timeout_s is None else round(command.timeout_s * 1e9) for command in commands
+            ],
+            "background": [command.background for command in commands],
             "environ": dict(environ),
             "cwd": str(cwd),
             "payload": str(payload),
@@ -82,15 +105,23 @@ class Spawner:
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
         except BrokenPipeError:
             raise self._lost() from None
-        answer = self._answer(timeout_s + _GRACE_S)
-        return Run(**{**answer, "exits": tuple(answer["exits"])})
+        return self._understand(self._answer(timeout_s + _GRACE_S))
+
+    def _understand(self, answer: Any) -> Run:
+        lists = {key: tuple(value) for key, value in answer.items() if isinstance(value, list)}
+        return Run(**answer | lists)
 
     def _answer(self, deadline_s: float) -> Any:
         assert self._process.stdout is not None
-        ready, _, _ = select.select([self._process.stdout], [], [], deadline_s)
-        line = self._process.stdout.readline() if ready else b""
-        if not line:
-            raise self._lost()
+        answers = self._process.stdout.fileno()
+        line = b""
+        while not line.endswith(b"\n"):
+            # Not readline: of an unbuffered file that is a system call a byte, 0.15 ms a run.
+            ready, _, _ = select.select([answers], [], [], deadline_s)
+            piece = os.read(answers, _PIECE) if ready else b""
+            if not piece:
+                raise self._lost()
+            line += piece
         return json.loads(line)
 
     def _lost(self) -> InvalidMeasurement:

@@ -5,7 +5,10 @@ child starts at its spawner's own size (a tiny program started by a 400 MB paren
 so the spawner must be small and say how small. And it becomes subreaper on Linux, so that orphans of a hook
 land here, are counted, and are gone before the next run; on macOS only the hook's process group is.
 
-A run ends as it ends for a coding-agent client: when every command has exited *and* closed stdout and stderr.
+A run ends as it ends for a coding-agent client: when every command has exited *and* closed stdout and stderr,
+those apart that the client does not wait for. A command past its own timeout is ended as the client ends it.
+
+One file, however long: nothing but the standard library can be imported here without making the floor higher.
 """
 
 import contextlib
@@ -23,10 +26,17 @@ from typing import Any
 CHUNK = 1 << 16
 LINGER_NS = 250_000_000
 """How long orphans may finish, off the clock, before they are killed."""
+BACKGROUND_NS = 5_000_000_000
+"""How long commands that nobody waits for may run on, off the clock: their CPU time is counted as well."""
+TERM_TO_KILL_NS = 1_500_000_000
+"""Between the client's SIGTERM to a command past its timeout and its SIGKILL (contract/FACTS.md, 1)."""
 REAP_LIMIT_NS = 5_000_000_000
 """After SIGKILL: a process that is still there now is stuck in the kernel, and we say so."""
 HEAD_BYTES = 400
 """How much of stdout and stderr travels back, to name a difference or an error."""
+
+IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ)
+"""What Python ignores, and a hook should not."""
 
 _PR_SET_CHILD_SUBREAPER = 36
 _RSS_UNIT = 1 if sys.platform != "darwin" else 1024  # kB on Linux, bytes on macOS
@@ -69,6 +79,16 @@ class Output:
         self.length += len(piece)
         if len(self.head) < HEAD_BYTES:
             self.head += piece[: HEAD_BYTES - len(self.head)]
+
+    def asks_for_background(self) -> bool:
+        """Whether the first line is ``{"async":true}``, with which a hook tells the client not to wait for it."""
+        if b'"async"' not in self.head:
+            return False
+        try:
+            said = json.loads(self.head.split(b"\n", 1)[0])
+        except ValueError:
+            return False
+        return isinstance(said, dict) and said.get("async") is True
 
     def close(self) -> None:
         if self.open:
@@ -124,6 +144,8 @@ class Launch:
         self.commands: list[list[str]] = request["commands"]
         self.environ: dict[str, str] = request["environ"]
         self.timeout_ns: int = request["timeout_ns"]
+        self.limits_ns: list[int | None] = request["limits_ns"]
+        self.background: list[bool] = request["background"]
         self.payload = payload
         self.wake = wake
         self.running: dict[int, int] = {}  # pid → index of its command
@@ -134,6 +156,10 @@ class Launch:
         self.tally = Tally()
         self.orphans = self.killed = 0
         self.failed = ""
+        self.begin = self.due = 0  # ``due``: when a command's own timeout has to be looked at next
+        self.kill_at: dict[int, int] = {}  # pid → when SIGKILL follows the SIGTERM it got at its timeout
+        self.expired: set[int] = set()
+        self.cut: list[int] = []
 
     def run(self) -> dict[str, Any]:
         ends: list[tuple[int, int, int]] = []
@@ -146,27 +172,35 @@ class Launch:
             err, stderr = os.pipe()
             self.errors.append(Output(err))
             ends.append((stdin, stdout, stderr))
-        begin = time.perf_counter_ns()
+        self.begin = begin = time.perf_counter_ns()
         try:
             self._spawn(ends)
             timed_out = not self.failed and not self._wait(begin + self.timeout_ns)
             end = time.perf_counter_ns()
+            if self.running and not timed_out and not self.failed:
+                self._wait(end + BACKGROUND_NS, background=True)
+                self.cut = sorted(self.running.values())
         finally:
             for feed in self.inputs:
                 feed.close()
             for drain in (*self.outputs, *self.errors):
                 drain.close()
             self._sweep(at_once=bool(self.running) or bool(self.failed))
+        heard = [
+            stream
+            for index, stream in enumerate(self.outputs)
+            if not self.background[index] and index not in self.expired  # the client throws theirs away
+        ]
         return {
             "failed": self.failed,
             "timed_out": timed_out,
             "wall_ns": end - begin,
-            "exits": self.exits,
-            "stdout_hash": "".join(stream.hash.hexdigest() for stream in self.outputs if stream.length),
-            "stdout_bytes": sum(stream.length for stream in self.outputs),
-            "stdout_head": b"".join(stream.head for stream in self.outputs)[:HEAD_BYTES].decode(
-                "utf-8", "replace"
-            ),
+            "exits": [None if index in self.cut else code for index, code in enumerate(self.exits)],
+            "expired": sorted(self.expired),
+            "cut": self.cut,
+            "stdout_hash": "".join(stream.hash.hexdigest() for stream in heard if stream.length),
+            "stdout_bytes": sum(stream.length for stream in heard),
+            "stdout_head": b"".join(stream.head for stream in heard)[:HEAD_BYTES].decode("utf-8", "replace"),
             "stderr_head": b"".join(stream.head for stream in self.errors)[:HEAD_BYTES].decode("utf-8", "replace"),
             "orphans": self.orphans,
             "killed": self.killed,
@@ -178,16 +212,7 @@ class Launch:
         for index, (argv, (stdin, stdout, stderr)) in enumerate(zip(self.commands, ends, strict=True)):
             if not self.failed:
                 try:
-                    pid = os.posix_spawn(
-                        argv[0],
-                        argv[1:],
-                        self.environ,
-                        file_actions=[
-                            (os.POSIX_SPAWN_DUP2, fd, to) for to, fd in enumerate((stdin, stdout, stderr))
-                        ],
-                        setsid=True,  # as a client starts a hook: its own session and group
-                        setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # Python ignores these; a hook should not
-                    )
+                    pid = self._start(argv, (stdin, stdout, stderr))
                 except OSError as error:
                     self.failed = f"{argv[0]}: {error.strerror}"
                 else:
@@ -195,8 +220,26 @@ class Launch:
             for fd in (stdin, stdout, stderr):
                 os.close(fd)
 
-    def _wait(self, deadline: int) -> bool:
-        """Feed, drain and reap until all is over; False at the deadline."""
+    def _start(self, argv: list[str], fds: tuple[int, int, int]) -> int:
+        """Start one command with ``fds`` as its stdin, stdout and stderr; OSError where its program does not start."""
+        return os.posix_spawn(
+            argv[0],
+            argv[1:],
+            self.environ,
+            file_actions=[(os.POSIX_SPAWN_DUP2, fd, to) for to, fd in enumerate(fds)],
+            setsid=True,  # as a client starts a hook: its own session and group
+            setsigdef=IGNORED_HERE,
+        )
+
+    def _next_end(self) -> tuple[int, int, Any]:
+        """A child that has ended, its wait status and rusage; pid 0 while none has. ChildProcessError: none is left."""
+        return os.wait4(-1, os.WNOHANG)
+
+    def _wait(self, deadline: int, *, background: bool = False) -> bool:
+        """Feed, drain and reap until all that is waited for is over; False at the deadline.
+
+        With ``background`` until the others have exited as well.
+        """
         poll = select.poll()
         streams: dict[int, Input | Output] = {}
         for feed in self.inputs:
@@ -204,15 +247,19 @@ class Launch:
                 streams[feed.fd] = feed
                 poll.register(feed.fd, select.POLLOUT)
         for drain in (*self.outputs, *self.errors):
-            streams[drain.fd] = drain
-            poll.register(drain.fd, select.POLLIN)
+            if drain.open:
+                streams[drain.fd] = drain
+                poll.register(drain.fd, select.POLLIN)
         poll.register(self.wake, select.POLLIN)
         poll.register(0, 0)  # POLLHUP alone: the parent is gone
-        while self.running or any(drain.open for drain in (*self.outputs, *self.errors)):
-            left_ms = (deadline - time.perf_counter_ns()) // 1_000_000
-            if left_ms < 0:
+        while self.running if background else self._waited_for():
+            now = time.perf_counter_ns()
+            if now >= self.due:
+                self._enforce(now)
+            left_ms = (min(deadline, self.due) - now) // 1_000_000
+            if now > deadline:
                 return False
-            for fd, what in poll.poll(left_ms + 1):
+            for fd, what in poll.poll(max(left_ms, 0) + 1):
                 if fd == self.wake:
                     os.read(self.wake, CHUNK)
                     self._reap()
@@ -225,15 +272,46 @@ class Launch:
                         stream.feed()
                     else:
                         stream.drain()
+                        if stream in self.outputs and stream.asks_for_background():
+                            self.background[self.outputs.index(stream)] = True
                     if not stream.open:
                         poll.unregister(fd)
         return True
+
+    def _waited_for(self) -> bool:
+        """Whether a command that the client waits for still runs, or still holds stdout or stderr open."""
+        running = self.running.values()
+        return any(
+            out.open or err.open or index in running
+            for index, (out, err) in enumerate(zip(self.outputs, self.errors, strict=True))
+            if not self.background[index]
+        )
+
+    def _enforce(self, now: int) -> None:
+        """End what is past its own timeout as the client does: SIGTERM to its tree, later SIGKILL.
+
+        Only while the command itself runs: a child that outlives it and holds stdout is waited for without end.
+        """
+        self._reap()
+        self.due = now + self.timeout_ns
+        for pid, index in self.running.items():
+            limit = self.limits_ns[index]
+            if limit is None:
+                continue
+            at = self.kill_at.get(pid, self.begin + limit)
+            if now >= at:
+                known = pid in self.kill_at
+                for member in _tree(pid):
+                    _kill(os.kill, member, signal.SIGKILL if known else signal.SIGTERM)
+                self.expired.add(index)
+                self.kill_at[pid] = at = now + TERM_TO_KILL_NS
+            self.due = min(self.due, at)
 
     def _reap(self) -> bool:
         """Reap every child that has ended; False when no child is left at all."""
         while True:
             try:
-                pid, status, usage = os.wait4(-1, os.WNOHANG)
+                pid, status, usage = self._next_end()
             except ChildProcessError:
                 return False
             if pid == 0:
@@ -259,9 +337,9 @@ class Launch:
             if now >= kill_at:
                 for pid in self.running:
                     # Not reaped, so the group id is still theirs.
-                    _kill(os.killpg, pid)
-                for pid in _children():
-                    _kill(os.kill, pid)
+                    _kill(os.killpg, pid, signal.SIGKILL)
+                for pid in _children(os.getpid()):
+                    _kill(os.kill, pid, signal.SIGKILL)
                     if pid not in self.running and pid not in hit:
                         self.killed += 1
                     hit.add(pid)
@@ -269,9 +347,9 @@ class Launch:
                 os.read(self.wake, CHUNK)
 
 
-def _kill(how: Any, pid: int) -> None:
+def _kill(how: Any, pid: int, number: int) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        how(pid, signal.SIGKILL)
+        how(pid, number)
 
 
 def _floor_kb() -> int:
@@ -286,18 +364,28 @@ def _floor_kb() -> int:
         return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) // _RSS_UNIT
 
 
-def _children() -> list[int]:
-    """This process's children (Linux: adopted orphans as well)."""
-    me = os.getpid()
+def _tree(root: int) -> list[int]:
+    """A process and its descendants that still have their parents, the deepest first.
+
+    Where the kernel lists no children (macOS), the process alone.
+    """
+    return [*(member for child in _children(root) for member in _tree(child)), root]
+
+
+def _children(pid: int) -> list[int]:
+    """A process's children (of this process, on Linux, adopted orphans as well)."""
+    found: list[int] = []
     try:
-        with open(f"/proc/{me}/task/{me}/children") as listing:  # noqa: PTH123 (pathlib would grow the floor)
-            return [int(pid) for pid in listing.read().split()]
-    except FileNotFoundError:
-        return []
+        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 (pathlib would grow the floor)
+            with open(f"/proc/{pid}/task/{thread}/children") as listing:  # noqa: PTH123
+                found += map(int, listing.read().split())
+    except (FileNotFoundError, ProcessLookupError):
+        pass
+    return found
 
 
-def main() -> None:
-    """Answer requests until stdin closes."""
+def serve(launch: type[Launch]) -> None:
+    """Answer requests until stdin closes, each by one ``launch``."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     wake, waker = os.pipe()
@@ -309,7 +397,7 @@ def main() -> None:
         os.chdir(request["cwd"])
         payload = os.open(request["payload"], os.O_RDONLY)
         try:
-            answer = Launch(request, payload, wake).run()
+            answer = launch(request, payload, wake).run()
         except Abandoned:
             return
         finally:
@@ -318,4 +406,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve(Launch)

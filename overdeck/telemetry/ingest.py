@@ -5,6 +5,7 @@ loses nothing and takes nothing in twice.
 """
 
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -22,11 +23,14 @@ from overdeck.telemetry.retention import NOTHING, Retention
 from overdeck.telemetry.routes import Routes
 from overdeck.telemetry.sources import Match, Source
 from overdeck.telemetry.store import Published
+from overdeck.telemetry.transcripts import schema as transcripts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
+_ROOM = 1 << 20
+"""Bytes; DuckDB does not always say that a write failed because the disk is full."""
 _TICK_AT_LEAST = timedelta(hours=1)
 """A copy older than this is not taken for current unlooked at: retention has its turn."""
 
@@ -83,6 +87,8 @@ def ingest(
     except duckdb.Error as error:
         if not os.access(places.state, os.W_OK | os.X_OK):
             raise _not_writable(places, "permission denied") from error
+        if "No space left" in str(error) or shutil.disk_usage(places.state).free < _ROOM:
+            raise _not_writable(places, "no space left on device") from error
         raise OverdeckError(
             f"DuckDB failed on {database}: {error}",
             code="database-failed",
@@ -133,13 +139,16 @@ def _tick(places: Places, database: Path, moment: datetime, started: float, prog
         rollup.settle(connection, keep_from=kept.keep_from(now))
         if opened.created:
             warnings += rollup.take_over(connection, places.published, now)
+            warnings += transcripts.take_over(connection, places.published)
         warnings += _unknown_plans(connection)
-        for path in retention.outlived(files, known_sources(connection), kept.keep_from(now)):
-            path.unlink(missing_ok=True)
+        outlived = retention.outlived(files, known_sources(connection), kept.keep_from(now))
     except BaseException:
         connection.close()
         raise
     published = store.close_and_publish(connection, database, places, moment)
+    # Only now, when what they gave is past the write-ahead log, which may be set aside and read from them again.
+    for path in outlived:
+        path.unlink(missing_ok=True)
     # Last: a log that was renamed is read on by its inode, and one that could not be is only longer.
     retention.rotate(places, kept, now)
     return Tick(

@@ -1,5 +1,6 @@
 """A query of the user's own, on the published copy: it can read the tables, and nothing else of the machine."""
 
+import math
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -44,7 +45,7 @@ def ask(published: Published, sql: str) -> Answer:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON can hold it: times as ISO-8601 (those of the tables are UTC), decimals as numbers."""
+    """A value as JSON can hold it: times as ISO-8601 (UTC in our tables), decimals as numbers, NaN as null."""
     if isinstance(value, datetime | date):
         return value.isoformat()
     if isinstance(value, Decimal):
@@ -53,6 +54,8 @@ def plain(value: Any) -> Any:
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None  # JSON has no form for it
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return str(value)

@@ -6,6 +6,7 @@ kill between the two costs nothing but the counting. Rows older than the retenti
 deleted; a late line for such an hour is added to it.
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 HOUR = timedelta(hours=1)
+_DAY = timedelta(days=1)
 _KINDS = ("calls", "runs", "fires")
 _LONGEST = timedelta(days=7)
 _GAP = 6 * HOUR
@@ -65,24 +67,32 @@ def note(connection: "DuckDBPyConnection", source: Source) -> None:
 def settle(connection: "DuckDBPyConnection", *, keep_from: datetime) -> None:
     """Count the hours of all rows that are not counted yet; fold and delete rows before ``keep_from`` (naive UTC).
 
-    One transaction of its own; ``keep_from`` is rounded down to its hour.
+    One transaction of its own. Rows are deleted once a day, by whole hours.
     """
     connection.begin()
     folded = connection.execute("select rows_from from about").fetchall()[0][0]
-    hours = _hours(connection)
-    for start, end in _ranges([hour for hour in hours if hour >= folded]):
-        _recount(connection, start, end)
-    late = [hour for hour in hours if hour < folded]
-    if late:
-        _fold(connection, min(late), folded)
+    pending = connection.execute("select kind, source, min(pos) from uncounted group by all").fetchall()
+    hours = _hours(connection, pending)
+    late = {kind: [hour for hour in hours[kind] if hour < folded] for kind in _KINDS}
+    for kind in _KINDS:
+        for start, end in _ranges([hour for hour in hours[kind] if hour >= folded]):
+            connection.execute(f"delete from {kind}_by_hour where hour >= ? and hour < ?", [start, end])
+            _count(connection, kind, start, end)
+        if late[kind]:
+            # The other rows of these hours are gone: what came late is added.
+            _count(connection, kind, min(late[kind]), folded)
+    for kind in _KINDS:
+        if late[kind]:  # only now: runs and fires are counted by the calls beside them
+            connection.execute(f"delete from {kind} where ts >= ? and ts < ?", [min(late[kind]), folded])
     cut = keep_from.replace(minute=0, second=0, microsecond=0)
-    if cut > folded and _oldest(connection) < cut:
+    if cut - folded >= _DAY:
         # What stands before the cut has been counted just now or before: only its rows go.
         for kind in _KINDS:
             connection.execute(f"delete from {kind} where ts < ?", [cut])
         connection.execute("delete from quarantine where seen < ?", [cut])
         connection.execute("update about set rows_from = ?", [cut])
-    connection.execute("delete from uncounted")
+    if pending:
+        connection.execute("delete from uncounted")
     connection.commit()
 
 
@@ -101,8 +111,11 @@ def take_over(connection: "DuckDBPyConnection", published: Path, now: datetime) 
     except duckdb.Error as error:
         return [f"the counts of hours whose logs are gone are lost: {published}: {str(error).splitlines()[0]}"]
     try:
-        if connection.execute("select version from before.about").fetchall() != [(schema.VERSION,)]:
+        version = connection.execute("select version from before.about").fetchall()[0][0]
+        if version < schema.COUNTS_SINCE:
             return []  # of a version that deleted no rows: its logs have told all
+        if version != schema.VERSION:
+            return [f"the counts of hours whose logs are gone are lost: {published} is of version {version}"]
         first = [now.replace(minute=0, second=0, microsecond=0)]
         for kind in ("calls", "fires"):
             row = connection.execute(f"select date_trunc('hour', min(ts)) from {kind}").fetchone()
@@ -128,27 +141,27 @@ def take_over(connection: "DuckDBPyConnection", published: Path, now: datetime) 
     return []
 
 
-def _hours(connection: "DuckDBPyConnection") -> list[datetime]:
-    """The hours whose counts the uncounted rows change, ascending: their own, and those about a probe's call."""
-    found: set[datetime] = set()
-    for kind, source, pos in connection.execute(
-        "select kind, source, min(pos) from uncounted group by all"
-    ).fetchall():
-        found.update(
+def _hours(connection: "DuckDBPyConnection", pending: Sequence[tuple[str, int, int]]) -> dict[str, list[datetime]]:
+    """The hours whose counts the pending rows change, by kind: their own; those of the fires about a probe's call."""
+    found: dict[str, set[datetime]] = {kind: set() for kind in _KINDS}
+    for kind, source, pos in pending:
+        own = {
             hour
             for (hour,) in connection.execute(
                 f"select distinct date_trunc('hour', ts) from {kind} where source = ? and pos >= ?", [source, pos]
             ).fetchall()
-        )
+        }
+        found[kind] |= own
         if kind == "calls":
+            found["runs"] |= own
             for edges in connection.execute(
                 "select distinct date_trunc('hour', ts - to_microseconds(coalesce(us, 0) + 5000)), "
                 "date_trunc('hour', ts + to_microseconds(coalesce(us, 0) + 5000)) "
                 "from calls where source = ? and pos >= ? and starts_with(session, 'overdeck-')",
                 [source, pos],
             ).fetchall():
-                found.update(edges)
-    return sorted(found)
+                found["fires"].update(edges)
+    return {kind: sorted(hours) for kind, hours in found.items()}
 
 
 def _ranges(hours: list[datetime]) -> list[tuple[datetime, datetime]]:
@@ -162,29 +175,8 @@ def _ranges(hours: list[datetime]) -> list[tuple[datetime, datetime]]:
     return ranges
 
 
-def _recount(connection: "DuckDBPyConnection", start: datetime, end: datetime) -> None:
-    for kind in _KINDS:
-        connection.execute(f"delete from {kind}_by_hour where hour >= ? and hour < ?", [start, end])
-        _count(connection, kind, start, end)
-
-
-def _fold(connection: "DuckDBPyConnection", start: datetime, end: datetime) -> None:
-    """Add rows of hours whose other rows are gone, and let them go too."""
-    for kind in _KINDS:
-        _count(connection, kind, start, end)
-    for kind in _KINDS:
-        connection.execute(f"delete from {kind} where ts >= ? and ts < ?", [start, end])
-
-
 def _count(connection: "DuckDBPyConnection", kind: str, start: datetime, end: datetime) -> None:
     connection.execute(
         f"insert into {kind}_by_hour {_COUNT[kind]} from {rows_between(kind, '$start', '$end')} group by all",
         {"start": start, "end": end},
     )
-
-
-def _oldest(connection: "DuckDBPyConnection") -> datetime:
-    row = connection.execute(
-        "select least((select min(ts) from calls), (select min(ts) from fires), (select min(seen) from quarantine))"
-    ).fetchone()
-    return row[0] if row and row[0] is not None else datetime.max

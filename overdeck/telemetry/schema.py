@@ -12,6 +12,9 @@ back. All timestamps are naive UTC. ``source`` and ``pos`` name the line a row c
 VERSION = 3
 """Another number in a database means: set it aside and read the logs again."""
 
+COUNTS_SINCE = 3
+"""From this version on counts outlive rows and logs: a next version must take them over."""
+
 TABLES = """
 create table about (version integer, rows_from timestamp);
 

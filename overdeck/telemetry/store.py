@@ -17,6 +17,7 @@ from overdeck.errors import ExitCode, OverdeckError
 from overdeck.files import busy, locked
 from overdeck.paths import Places
 from overdeck.telemetry import schema
+from overdeck.telemetry.transcripts import schema as transcripts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -136,6 +137,19 @@ def reader(places: Places) -> Iterator[Published]:
         connection.close()
 
 
+@contextmanager
+def in_memory() -> Iterator["DuckDBPyConnection"]:
+    """A database with our tables that is gone at the end, for where nothing can be written."""
+    import duckdb
+
+    with duckdb.connect(config=_CONFIG) as connection:
+        connection.execute("attach ':memory:' as telemetry (compress)")
+        connection.execute("use telemetry")
+        connection.execute(schema.TABLES)
+        transcripts.ensure(connection)
+        yield connection
+
+
 def same_version(connection: "DuckDBPyConnection") -> bool:
     """Whether an attached database is of this version of the tables; raises duckdb.Error where it is none of ours."""
     return connection.execute("select version from about").fetchall() == [(schema.VERSION,)]
@@ -162,9 +176,11 @@ def _attach(database: Path) -> tuple["DuckDBPyConnection", bool]:
             connection.execute(schema.VIEWS)
             connection.execute("insert into about values (?, '0001-01-01')", [schema.VERSION])
             connection.commit()
+            transcripts.ensure(connection)
             return connection, True
         if not same_version(connection):
             raise duckdb.InvalidInputException("it is of another version of Overdeck")
+        transcripts.ensure(connection)
     except BaseException:
         connection.close()
         raise

@@ -9,8 +9,8 @@ _SINCE = re.compile(r"([1-9]\d{0,4})([mhdw])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-def parse_since(text: str) -> timedelta:
-    """``30m``, ``12h``, ``7d``, ``4w`` as a length of time; raises OverdeckError (usage) for anything else.
+def parse_since(text: str, hint: str = "overdeck fires --since 7d") -> timedelta:
+    """``30m``, ``12h``, ``7d``, ``4w`` as a length of time; raises OverdeckError (usage, ``hint``) for anything else.
 
     >>> parse_since("4w").days
     28
@@ -19,7 +19,7 @@ def parse_since(text: str) -> timedelta:
     if not found:
         raise usage(
             f"--since {text!r} is not a length of time: a whole number and one of m, h, d, w",
-            hint="overdeck fires --since 7d",
+            hint=hint,
         )
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 

@@ -4,14 +4,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from overdeck.dispatch.clients import TOOL_EVENTS
 from overdeck.dispatch.matchers import CLAUDE_TOOLS, exact_names, is_exact, matches
 from overdeck.wiring import costmodel
 from overdeck.wiring.job import Job, Measured, runnable
+from overdeck.wiring.recorded import broken
 from overdeck.wiring.rules import RULES, Context, Finding, apply, worst_first
 from overdeck.wiring.settings import Settings, handlers_for
+
+if TYPE_CHECKING:
+    from overdeck.telemetry.transcripts.costs import TranscriptReport
 
 ALWAYS = {
     "PreToolUse": ("Bash", "Write"),
@@ -125,9 +129,10 @@ def audit(
     user_dir: Path | None = None,
     path: str | None = None,
     measured: Mapping[tuple[str, str], Measured] | None = None,
+    recorded: "TranscriptReport | None" = None,
     cores: int | None = None,
 ) -> AuditReport:
-    """Judge the files together, as the client merges them.
+    """Judge the files together, as the client merges them. ``recorded`` is what its transcripts say of their hooks.
 
     ``measured`` (by event and tool) takes the place of the model where it has an entry whose handlers all started.
     ``path`` is the PATH that hooks find their programs on; None where it is not known. Reads the scripts that
@@ -144,9 +149,9 @@ def audit(
         for name, parts in MOMENTS
     }
     findings = apply(RULES, Context(tuple(files), home, user_dir, path))
-    if measured:
+    for seen in (broken(files, recorded) if recorded else (), _never_ran(files, measured or {})):
         known = {(finding.file, finding.pointer.removesuffix("/command")) for finding in findings}
-        late = [finding for finding in _never_ran(files, measured) if (finding.file, finding.pointer) not in known]
+        late = [finding for finding in seen if (finding.file, finding.pointer) not in known]
         findings = worst_first([*findings, *late])
     return AuditReport(
         files=tuple(files),

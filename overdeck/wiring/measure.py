@@ -21,6 +21,7 @@ from overdeck.wiring.commandline import started
 from overdeck.wiring.job import Failure, Job, Measured, runnable
 from overdeck.wiring.payloads import payload_for
 from overdeck.wiring.settings import Handler, Settings
+from overdeck.wiring.surroundings import CLIENT_ENV, copy_hooks, settings_env
 
 RUNS = 3
 """Counted runs of each event, after one that warms the caches; the median is reported."""
@@ -28,13 +29,8 @@ RUNS = 3
 RUN_LIMIT_S = 30.0
 """No run lasts longer, whatever timeout the handlers have."""
 
-COPY_LIMIT_BYTES = 20_000_000
-"""A ``.claude/hooks`` folder up to this size is copied into the throwaway HOME."""
-
 SESSION = "overdeck-audit"
 """The session of what is run here: no agent's, and not counted as one's where a hook of ours is among the measured."""
-
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.IGNORECASE)
 
 
 def measure(
@@ -77,7 +73,7 @@ def measure(
 def _measure_all(
     jobs: Sequence[Job], files: Sequence[Settings], environ: Mapping[str, str], payload: dict[str, Any] | None
 ) -> Iterator[list[Any]]:
-    from overdeck.spawn.launch import Spawner
+    from overdeck.spawn.launch import Command, Spawner
 
     # Two mkdtemp in one: HOME and the project are siblings, as a hook that walks up would expect.
     with tempfile.TemporaryDirectory(prefix="overdeck-measure-") as folder, Spawner() as spawner:
@@ -90,7 +86,7 @@ def _measure_all(
                 limit = min(RUN_LIMIT_S, max(handler.longest_s for handler, _ in commands) or RUN_LIMIT_S)
                 for _ in range(RUNS + 1):
                     run = spawner.run(
-                        [(argv[0], argv) for _, argv in commands],
+                        [Command(argv[0], argv) for _, argv in commands],
                         environ=room.environ,
                         cwd=room.project,
                         payload=file,
@@ -149,16 +145,15 @@ class Room:
         (project / "a.txt").write_text("one\ntwo\n")
         (home / "transcript.jsonl").touch()
         for file in files:
-            _copy_hooks(file.path.absolute().parent / "hooks", home / ".claude" / "hooks")
+            copy_hooks(file.path.absolute().parent / "hooks", home / ".claude" / "hooks")
         env = {
             "PATH": environ.get("PATH", os.defpath),
             "HOME": str(home),
             "TMPDIR": str(temporary),
             "LANG": environ.get("LANG", "C.UTF-8"),
-            "CLAUDECODE": "1",
-            "CLAUDE_CODE_ENTRYPOINT": "cli",
+            **CLIENT_ENV,
         }
-        env.update(_settings_env(files))
+        env.update(settings_env(files))
         if files:
             env.update(files[0].variables)
         return cls(project, home, env)
@@ -190,32 +185,3 @@ class Room:
             extra = [f"{name}={value}" for name, value in own.items() if self.environ.get(name) != value]
             found.append((handler, ["/usr/bin/env", *extra, *argv] if extra else argv))
         return found, failures
-
-
-def _settings_env(files: Iterable[Settings]) -> dict[str, str]:
-    """The ``env`` of the settings files, which hooks inherit; secrets stay out, and what would move our HOME."""
-    merged: dict[str, str] = {}
-    for file in files:
-        env = file.data.get("env")
-        if isinstance(env, dict) and not file.dropped:
-            merged.update({str(name): str(value) for name, value in env.items()})
-    return {
-        name: value
-        for name, value in merged.items()
-        if not _SECRET.search(name)
-        and name not in ("HOME", "TMPDIR")
-        and "=" not in name
-        and "\0" not in name + value
-    }
-
-
-def _copy_hooks(source: Path, target: Path) -> None:
-    """Copy a hooks folder of moderate size, so that ``~/.claude/hooks/x.py`` is there; never fails."""
-    if source.parent.name != ".claude" or not source.is_dir():
-        return
-    size = sum(path.lstat().st_size for path in source.rglob("*") if path.is_file())
-    if size <= COPY_LIMIT_BYTES:
-        try:
-            shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
-        except (OSError, shutil.Error):
-            return  # what could not be copied shows up as a handler that never ran

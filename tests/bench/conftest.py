@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from gated import Repository
 from homes import Home, Ran
 
 from overdeck.paths import shipped
@@ -58,3 +59,18 @@ def burning(python: Callable[[str], str]) -> Callable[[int], str]:
     return lambda ms: python(
         f"import time\nend = time.process_time() + {ms / 1000}\nwhile time.process_time() < end: pass"
     )
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    home = tmp_path / "git-home"
+    home.mkdir()
+    return Repository(tmp_path / "repository", home)
+
+
+@pytest.fixture
+def gate(hookbench: Callable, repository: Repository, environ: dict[str, str], tmp_path: Path) -> Callable:
+    """Run the gate in the repository, with its temporary files in a folder that can be looked into."""
+    environ["TMPDIR"] = str(tmp_path / "temporary")
+    (tmp_path / "temporary").mkdir()
+    return lambda *words: hookbench("gate", "--pairs-cap", 16, *words, cwd=repository.root)

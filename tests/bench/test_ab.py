@@ -10,7 +10,7 @@ from waiting import until
 
 from overdeck.process import argv_of
 
-QUICK = ("--pairs", 8)
+QUICK = ("--pairs", 8, "--no-starts")
 
 
 def test_identical_arms_get_no_verdict(hookbench, payload):
@@ -62,10 +62,19 @@ def test_json_is_the_envelope_alone_on_stdout(hookbench, payload):
 
 def test_people_get_a_table_with_both_metrics_and_the_rss_floor(hookbench, payload):
     said = hookbench("ab", "cat", "cat", "--payload", payload, *QUICK)
-    assert said.out.count("\ncpu ") == 1 and said.out.count("\nwall ") == 1
+    assert [said.out.count(f"\n{row} ") for row in ("cpu", "wall", "mean cpu", "p90 wall")] == [1, 1, 1, 1]
     assert "second slot" in said.out
-    assert "exit 0" in said.out
+    a, b = (line.split() for line in said.out.splitlines() if line.startswith(("A ", "B ")) and " ms " in line)
+    assert (a[-1], b[-1]) == ("cat", "cat")
+    assert (a[-2], b[-2]) == ("0", "0"), "the exit codes"
+    assert "≤ 1" in said.out, "a cat is not seen above the floor of its spawner"
     assert "\x1b" not in said.out + said.err
+
+
+def test_a_command_of_several_lines_is_one_row(hookbench, payload):
+    said = hookbench("ab", "sh -c ': one\n: two'", "sh -c ': \x1b[1m'", "--payload", payload, *QUICK)
+    assert "sh -c ': one : two'\n" in said.out
+    assert "\x1b" not in said.out and "sh -c ': ?[1m'\n" in said.out
 
 
 @pytest.mark.parametrize(
@@ -140,7 +149,8 @@ def test_both_arms_of_a_block_get_the_same_hash_seed_and_padding_and_blocks_diff
 def test_the_raw_record_has_the_plan_and_every_run_warm_ups_included(hookbench, payload, tmp_path):
     raw = tmp_path / "raw.jsonl"
     said = hookbench("ab", "cat", "cat", "--payload", payload, *QUICK, "--raw", raw, "--seed", 5, "--json")
-    plan, *runs = map(json.loads, raw.read_text().splitlines())
+    plan, *runs, end = map(json.loads, raw.read_text().splitlines())
+    assert end == {"kind": "end"}
     assert (plan["kind"], plan["seed"], said.data["seed"]) == ("plan", 5, 5)
     assert [run["block"] for run in runs[::2]] == list(range(-3, 8))
     assert {run["arm"] for run in runs} == {"A", "B"}
@@ -163,8 +173,12 @@ def test_the_same_seed_gives_the_same_order_and_it_is_no_fixed_one(hookbench, pa
     orders = []
     for name in ("one", "two"):
         raw = tmp_path / name
-        hookbench("ab", "true", "true", "--payload", payload, "--pairs", 20, "--raw", raw, "--seed", 11)
-        orders.append([json.loads(line)["arm"] for line in raw.read_text().splitlines()[1:]])
+        hookbench(
+            "ab", "true", "true", "--payload", payload, "--pairs", 20, "--raw", raw, "--seed", 11, "--no-starts"
+        )
+        orders.append(
+            [row["arm"] for row in map(json.loads, raw.read_text().splitlines()) if row["kind"] == "run"]
+        )
     assert orders[0] == orders[1]
     assert set(orders[0][::2]) == {"A", "B"}
 
@@ -227,7 +241,7 @@ def test_a_terminal_sees_the_running_ratio_and_it_is_erased_at_the_end(payload, 
     shown = os.read(terminal, 1 << 16).decode()
     os.close(terminal)
     assert "12/12 pairs, B takes " in shown
-    assert shown.rstrip("\r\n").endswith("\x1b[2K") or "warning:" in shown.rsplit("\x1b[2K", 1)[1]
+    assert "12/12" not in shown.rsplit("\x1b[2K", 1)[1], "nothing is left of it, and nothing is written behind it"
     assert b"\x1b" not in ended.stdout
 
 
@@ -270,6 +284,15 @@ def test_the_core_loads_no_door(environ):
         "import sys\nimport overdeck.bench, overdeck.bench.gate, overdeck.bench.report\n"
         "print(sorted(m for m in sys.modules if m.split('.')[0] in ('typer', 'rich', 'textual')"
         " or m.startswith(('overdeck.cli', 'overdeck.tui'))))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "[]"
+
+
+def test_the_core_needs_nothing_of_the_bench_extra(environ):
+    code = (
+        "import sys\nimport overdeck.bench, overdeck.bench.gate, overdeck.bench.report\n"
+        "print(sorted({'numpy', 'scipy', 'pytest_benchmark'} & set(sys.modules)))"
     )
     ended = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == "[]"

@@ -1,5 +1,6 @@
 """A home that cannot be written, and an output that takes nothing: said in words, with exit code 2."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -50,10 +51,13 @@ def test_the_same_error_is_the_envelope_under_json(blocked: Home) -> None:
         ("overdeck", "hooks", "list"),
         ("overdeck", "hooks", "list", "--json"),
         ("overdeck", "hooks", "show", "x", "--json"),
+        ("overdeck", "audit", "--settings", "long.json", "--json"),  # 4 to 8 kB: stdout has two buffers
     ],
     ids=" ".join,
 )
 def test_a_full_output_is_said_in_words(home: Home, argv: tuple[str, ...], unbuffered: str) -> None:
+    missing = [{"type": "command", "command": f"/nowhere/hook-{number}"} for number in range(20)]
+    (home.root / "long.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": missing}]}}))
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
             [*argv_of(argv[0]), *argv[1:]],

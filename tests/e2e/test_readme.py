@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -23,6 +24,8 @@ ELSEWHERE = {
     "overdeck demo": "tests/e2e/test_demo.py",
     "overdeck tui": "tests/tui",
     "hookbench gate": "tests/bench",
+    "hookbench report ab.jsonl": "tests/bench",
+    "hookbench ladder": "tests/bench",
     "overdeck audit": "below, beside its settings",
 }
 """Commands whose own tests are named here: they need a terminal, a base, or longer than a moment."""
@@ -40,6 +43,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> tuple[Home, Path]:
         payload = work / "bench" / "scenarios" / "payloads" / name
         payload.parent.mkdir(parents=True, exist_ok=True)
         payload.write_bytes(shipped("bench", "scenarios", "payloads", name).read_bytes())
+    shutil.copytree(shipped("bench", "scenarios", "swarm"), work / "bench" / "scenarios" / "swarm")
     return home, work
 
 
@@ -52,7 +56,9 @@ def test_a_command_of_the_table_runs_as_it_stands(project: tuple[Home, Path], co
     home, work = project
     words = shlex.split(command)
     if "OD-7K2M" in words:
-        incident = home.run("od-incidents", "list", "--state", "all", "--json", cwd=work).data["incidents"][0]["id"]
+        incident = home.run("od-incidents", "list", "--state", "all", "--json", cwd=work).data["incidents"][0][
+            "id"
+        ]
         message = f"Fix\n\nIncident: {incident}"
         git(work, "commit", "-q", "--allow-empty", "-m", message, home=home.root)
         git(work, "push", "-q", "origin", "main", home=home.root)

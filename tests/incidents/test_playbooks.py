@@ -1,5 +1,6 @@
 """The pages: what they tell people to type exists, and ``playbook`` prints them."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,13 +43,22 @@ def test_pages_name_many_commands() -> None:
 
 
 def test_every_page_that_a_page_points_to_exists() -> None:
-    import re
-
     named = {
         (path.name, name) for path in TEXTS for name in re.findall(r"`([a-z-]+\.md)`", path.read_text("utf-8"))
     }
     there = {path.name for path in TEXTS}
     assert {pair for pair in named if pair[1] not in there} == set()
+
+
+def test_the_map_of_this_repository_names_places_that_exist_and_every_part_of_it() -> None:
+    named = set(re.findall(r"`([a-z][\w./-]*?/)(?:ID/)?`", (OWN / "placement-map.md").read_text("utf-8")))
+    assert {name for name in named if not (OWN.parent / name).is_dir()} == set()
+    parts = {
+        f"overdeck/{path.name}/"
+        for path in (OWN.parent / "overdeck").iterdir()
+        if (path / "__init__.py").is_file()
+    }
+    assert parts <= named
 
 
 def test_the_page_of_a_class_is_printed_by_id_and_by_slug(clone: "Clone") -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from waiting import until
 
-from overdeck.spawn.launch import Run, Spawner
+from overdeck.spawn.launch import Command, Run, Spawner
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
 
@@ -21,14 +21,22 @@ def payload(tmp_path: Path) -> Path:
 
 
 def run(payload: Path, *argvs: list[str], timeout_s: float = 30.0) -> Run:
-    with Spawner() as spawner:
-        return spawner.run(
-            [(argv[0], argv) for argv in argvs],
-            environ={"PATH": "/usr/bin:/bin"},
-            cwd=payload.parent,
-            payload=payload,
-            timeout_s=timeout_s,
+    return run_commands(payload, *[Command(argv[0], argv) for argv in argvs], timeout_s=timeout_s)
+
+
+def run_commands(payload: Path, *commands: Command, timeout_s: float = 30.0) -> Run:
+    with Spawner() as running:
+        return running.run(
+            commands, environ={"PATH": "/usr/bin:/bin"}, cwd=payload.parent, payload=payload, timeout_s=timeout_s
         )
+
+
+def limited(code: str, timeout_s: float) -> Command:
+    return Command("/bin/sh", shell(code), timeout_s=timeout_s)
+
+
+def background(code: str, timeout_s: float | None = None) -> Command:
+    return Command("/bin/sh", shell(code), timeout_s=timeout_s, background=True)
 
 
 def shell(code: str) -> list[str]:
@@ -147,10 +155,10 @@ def test_what_runs_does_not_outlive_a_killed_parent(payload, tmp_path):
             sys.executable,
             "-c",
             "import pathlib, sys\n"
-            "from overdeck.spawn.launch import Spawner\n"
+            "from overdeck.spawn.launch import Command, Spawner\n"
             f"argv = ['/bin/sh', '-c', 'echo $$ >{pid_file}.new; mv {pid_file}.new {pid_file}; sleep 300']\n"
             f"file = pathlib.Path({str(payload)!r})\n"
-            "Spawner().run([(argv[0], argv)], environ={'PATH': '/usr/bin:/bin'}, cwd=file.parent, payload=file,"
+            "Spawner().run([Command(argv[0], argv)], environ={'PATH': '/usr/bin:/bin'}, cwd=file.parent, payload=file,"
             " timeout_s=100)",
         ],
         env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(root), "HOME": str(tmp_path)},
@@ -163,3 +171,90 @@ def test_what_runs_does_not_outlive_a_killed_parent(payload, tmp_path):
     hook = int(pid_file.read_text())
     until(lambda: gone(hook), within_s=20)
     assert gone(hook)
+
+
+def test_a_command_past_its_own_timeout_gets_sigterm_and_the_run_goes_on(payload):
+    seen = run_commands(payload, limited("sleep 300", 0.3), limited("sleep 0.6; echo done", 30))
+    assert (seen.exits, seen.expired, seen.timed_out) == ((-15, 0), (0,), False)
+    assert 600_000_000 < seen.wall_ns < 10_000_000_000
+
+
+def test_what_a_command_printed_before_its_timeout_does_not_count(payload):
+    seen = run_commands(payload, limited("echo deny; sleep 300", 0.3), limited("echo allow", 30))
+    assert (seen.stdout_head, seen.stdout_bytes) == ("allow\n", 6)
+    assert seen.stdout_hash == run(payload, shell("echo allow")).stdout_hash
+
+
+def test_a_command_that_ignores_sigterm_is_killed_a_second_and_a_half_later(payload):
+    seen = run_commands(payload, limited("trap '' TERM; while :; do sleep 0.05; done", 0.3))
+    assert (seen.exits, seen.expired) == ((-9,), (0,))
+    assert 1_800_000_000 < seen.wall_ns < 10_000_000_000
+
+
+@LINUX
+def test_a_timeout_reaches_a_child_in_its_own_session_that_still_has_its_parent(payload, tmp_path):
+    pids = tmp_path / "pids"
+    seen = run_commands(payload, limited(f"setsid sh -c 'echo $$ >{pids}; exec sleep 300' & wait", 0.5))
+    assert seen.expired == (0,)
+    assert (seen.orphans, seen.killed) == (1, 0), "it was dead already when it became an orphan"
+    assert gone(int(pids.read_text()))
+
+
+def test_a_timeout_guards_the_command_itself_not_a_child_that_holds_stdout(payload):
+    seen = run_commands(payload, limited("(sleep 1; echo late) & exit 0", 0.3))
+    assert (seen.exits, seen.expired) == ((0,), ())
+    assert seen.wall_ns > 1_000_000_000
+    assert seen.stdout_head == "late\n"
+
+
+def test_a_timeout_of_nothing_ends_the_command_at_once(payload):
+    seen = run_commands(payload, limited("sleep 300", 0.0))
+    assert seen.expired == (0,)
+    assert seen.wall_ns < 10_000_000_000
+
+
+def test_a_background_command_is_started_but_not_waited_for(payload, tmp_path):
+    seen = run_commands(
+        payload, background(f"sleep 1.5; echo late; touch {tmp_path}/ran"), limited("echo now", 30)
+    )
+    assert seen.wall_ns < 1_400_000_000
+    assert (seen.exits, seen.stdout_head, seen.cut) == ((0, 0), "now\n", ())
+    assert (tmp_path / "ran").exists(), "it was left to run on, off the clock"
+
+
+def test_cpu_time_of_a_background_command_is_counted(payload):
+    burn = python("import time\nwhile time.process_time() < 1: pass")
+    seen = run_commands(payload, Command(burn[0], burn, background=True), limited("true", 30))
+    assert seen.cpu_us > 990_000
+    assert seen.wall_ns < 950_000_000
+
+
+@pytest.mark.slow
+def test_a_background_command_that_never_ends_is_cut_off(payload, tmp_path):
+    seen = run_commands(
+        payload, background("echo $$ >pid; exec sleep 300"), limited("until [ -s pid ]; do :; done", 30)
+    )
+    assert (seen.cut, seen.exits, seen.killed) == ((0,), (None, 0), 0)
+    assert gone(int((tmp_path / "pid").read_text()))
+
+
+def test_a_background_command_is_held_to_its_own_timeout(payload):
+    seen = run_commands(payload, background("sleep 300", 0.4), limited("true", 30))
+    assert (seen.expired, seen.exits, seen.cut) == ((0,), (-15, 0), ())
+
+
+@pytest.mark.parametrize("said", ['{"async":true}', '{"async": true, "asyncTimeout": 60}'])
+def test_a_command_that_says_async_on_its_first_line_is_not_waited_for_any_longer(payload, said):
+    seen = run(payload, shell(f"echo '{said}'; sleep 1.5; echo more"), shell("echo now"))
+    assert seen.wall_ns < 1_400_000_000
+    assert (seen.exits, seen.stdout_head) == ((0, 0), "now\n")
+
+
+def test_a_command_that_only_mentions_async_is_waited_for(payload):
+    assert run(payload, shell("""echo '{"async":false}'; sleep 0.4""")).wall_ns > 400_000_000
+    assert run(payload, shell("""echo '{"async":true}' >&2; sleep 0.4""")).wall_ns > 400_000_000
+
+
+def test_a_run_past_its_own_limit_is_over_whatever_the_commands_timeouts(payload):
+    seen = run_commands(payload, limited("sleep 300", 100), background("sleep 300", 200), timeout_s=0.4)
+    assert (seen.timed_out, seen.expired) == (True, ())

@@ -267,6 +267,9 @@ def test_a_query_of_ones_own_reads_the_tables(busy: "User") -> None:
         "columns": ["one", "t", "l"],
         "rows": [[1, "2026-01-02T03:04:05", [1.5, None]]],
     }
+    said = busy.run("fires", "sql", "select 'nan'::float as a, 'inf'::double as b, '\x1b[31m' as c", "--json")
+    assert said.document["data"]["rows"] == [[None, None, "\x1b[31m"]]
+    assert "\x1b" not in busy.run("fires", "sql", "select '\x1b[31m' as c").out
     assert busy.run("fires", "sql", "select count(*) as n from fires", "--csv").out.splitlines()[0] == "n"
 
 

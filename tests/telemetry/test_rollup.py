@@ -33,7 +33,9 @@ def assert_counts_are_of_the_rows(user: "User") -> None:
         assert counts(user, kind) == sorted(user.sql(query), key=str)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     ticks=st.lists(
         st.lists(
@@ -182,3 +184,16 @@ def test_a_rotated_log_goes_when_it_is_read_and_older_than_the_rows_are_kept(use
     user.tick()
     assert (segment.exists(), foreign.exists()) == (False, True), "only what we named ourselves"
     assert user.sql("select sum(n) from fires_by_hour where module = 'm'") == [(1,)]
+
+
+def test_a_late_probe_is_no_call_of_the_fleet(user: "User") -> None:
+    user.config("keep_days = 10\n")
+    user.call(ts=user.ago(days=1))
+    user.tick()
+    old = user.ago(days=200)
+    user.call(ts=old, ran=RAN, session="overdeck-doctor")
+    user.fire("m", ts=old)
+    user.call(ts=user.ago(days=201), ran=RAN)
+    user.tick()
+    assert user.sql("select sum(n) from runs_by_hour") == [(1,)]
+    assert user.sql("select sum(n) from fires_by_hour") == [(None,)]

@@ -1,159 +1,190 @@
-"""``hookbench ab A B``: is B faster or slower than A?"""
+"""``hookbench ab A B [C …]``: is B, or C, faster or slower than A?"""
 
-import enum
-import sys
-from contextlib import contextmanager
+import shlex
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from overdeck.cli.bench.arms import ARM_HELP, EventOption, PayloadOption, SizeOption, ToolOption, stdin_bytes
+from overdeck.cli.bench.environ import environ_of
+from overdeck.cli.bench.exports import ExportJsonOption, ExportMarkdownOption, PlotOption, SummaryOption
 from overdeck.cli.bench.interrupt import sigterm_unwinds
-from overdeck.cli.output import JsonOption, verb
-from overdeck.errors import usage
-from overdeck.paths import shipped
+from overdeck.cli.bench.metric import MetricName
+from overdeck.cli.bench.outcome import show_outcome
+from overdeck.cli.bench.progress import progress
+from overdeck.cli.output import JsonOption, Output, verb
+from overdeck.errors import OverdeckError, usage
+from overdeck.paths import Places
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
-    from overdeck.bench.blocks import Block
-    from overdeck.bench.compare import Metric
-
-
-class MetricName(enum.StrEnum):
-    """The metric that carries the verdict."""
-
-    cpu = "cpu"
-    wall = "wall"
-
-
-_CLEAR = "\r\x1b[2K"
-_ARM_HELP = (
-    "a command, split into words and run without a shell (say sh -c '…' for one); or settings.json, "
-    "or settings:PATH: every handler of that file which matches the event, started together"
-)
+_NAMES = "ABCDEFGHI"
+_PAIRS = 40
+_CAP = 400
 
 
 def ab(
     *,
-    a: Annotated[str, typer.Argument(metavar="A", help=f"The arm to compare with: {_ARM_HELP}.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="The arm in question, of the same forms.")],
-    payload: Annotated[
-        Path | None,
+    arms: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ARM", help=f"Two arms or more; each is compared with the first. An arm is {ARM_HELP}."
+        ),
+    ],
+    payload: PayloadOption = None,
+    payload_size: SizeOption = None,
+    pairs: Annotated[
+        int | None,
         typer.Option(
-            "--payload",
-            help="What every command finds on stdin. Default: a Bash call in which nothing acts.",
-            exists=True,
-            dir_okay=False,
-            readable=True,
+            "--pairs",
+            help="Blocks of one run of each arm in random order. Default: 40, with --until-decided 400.",
         ),
     ] = None,
-    pairs: Annotated[int, typer.Option("--pairs", help="Blocks of one A and one B in random order.")] = 40,
+    until_decided: Annotated[
+        bool,
+        typer.Option("--until-decided", help="Stop as soon as it is clear; --pairs is then the most."),
+    ] = False,
     metric: Annotated[
         MetricName, typer.Option("--metric", help="Which one carries the verdict; the other is printed beside it.")
     ] = MetricName.cpu,
-    event: Annotated[
-        str | None, typer.Option("--event", help="Event of a settings arm; else the payload's hook_event_name.")
-    ] = None,
-    tool: Annotated[
-        str | None, typer.Option("--tool", help="Tool of a settings arm; else the payload's tool_name.")
-    ] = None,
+    event: EventOption = None,
+    tool: ToolOption = None,
     env: Annotated[
         list[str] | None,
         typer.Option(
-            "--env", metavar="KEY=VALUE", help="Add to both arms' environment, which starts almost empty."
+            "--env", metavar="KEY=VALUE", help="Add to all arms' environment, which starts almost empty."
         ),
     ] = None,
+    prepare: Annotated[
+        list[str] | None,
+        typer.Option("--prepare", metavar="CMD", help="Before each run of an arm, off the clock; must exit 0."),
+    ] = None,
+    cleanup: Annotated[
+        list[str] | None,
+        typer.Option("--cleanup", metavar="CMD", help="After each run of an arm, off the clock; must exit 0."),
+    ] = None,
+    warm_up: Annotated[int, typer.Option("--warmup", help="Blocks thrown away first.")] = 3,
+    self_check: Annotated[
+        bool,
+        typer.Option(
+            "--self-check", help="Add a copy of A to every block: the noise floor; exit 4 if it differs."
+        ),
+    ] = False,
+    starts: Annotated[
+        bool,
+        typer.Option("--starts/--no-starts", help="Count each arm's starts afterwards, in six runs of their own."),
+    ] = True,
+    stress: Annotated[int, typer.Option("--stress", metavar="N", help="Keep N processes burning meanwhile.")] = 0,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Repeat the random choices of an earlier run.")
     ] = None,
-    timeout: Annotated[float, typer.Option("--timeout", help="Seconds one run may take.")] = 60.0,
+    timeout: Annotated[
+        float, typer.Option("--timeout", help="Seconds one run may take; then its whole tree is killed.")
+    ] = 60.0,
     allow_diff: Annotated[
         bool,
         typer.Option("--allow-diff", help="Compare although the arms print different things or exit differently."),
     ] = False,
     raw: Annotated[
         Path | None,
-        typer.Option("--raw", metavar="FILE.jsonl", help="One JSON line a run, written as runs happen."),
+        typer.Option(
+            "--raw",
+            metavar="FILE.jsonl",
+            help="One JSON line a run, written as runs happen, for hookbench report. Default: one in the cache.",
+        ),
     ] = None,
+    export_json: ExportJsonOption = None,
+    export_markdown: ExportMarkdownOption = None,
+    summary: SummaryOption = None,
+    plot: PlotOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Is B faster or slower than A, in CPU time? Random pairs, exact test; exit 4 when they cannot be compared.
+    """Which is cheaper, in CPU time? Random blocks, exact test; exit 4 when the arms cannot be compared.
 
     Example: hookbench ab 'python3 old.py' 'python3 new.py' --payload call.json
+
+    What a hook costs above an empty one: hookbench ab true 'python3 hook.py' --allow-diff
     """
-    from overdeck.bench import report
     from overdeck.bench.arm import parse_arm
     from overdeck.bench.blocks import draw_seed
     from overdeck.bench.compare import compare
+    from overdeck.bench.export import destinations, measured, write_exports
     from overdeck.errors import InvalidMeasurement
 
-    with verb("ab", as_json) as out, sigterm_unwinds(), _progress(pairs, metric.value) as on_block:
-        if payload is None:
-            payload = shipped("bench", "scenarios", "payloads", "noop.bash.json")
-            out.note(f"payload {payload}: a Bash call in which nothing acts")
-        content = payload.read_bytes()
+    most = pairs if pairs is not None else _CAP if until_decided else _PAIRS
+    with (
+        verb("ab", as_json) as out,
+        sigterm_unwinds(),
+        TemporaryDirectory(prefix="hookbench-") as room,
+    ):
+        if not 2 <= len(arms) <= len(_NAMES):
+            raise usage(
+                f"{len(arms)} arm{'s' * (len(arms) != 1)}: a comparison has 2 to {len(_NAMES)}",
+                hint="hookbench ab 'python3 old.py' 'python3 new.py'",
+            )
+        wanted = destinations(json=export_json, markdown=export_markdown, summary=summary, plot=plot)
+        content = stdin_bytes(payload, payload_size, event, tool, out.note)
         chosen = draw_seed() if seed is None else seed
         out.note(f"seed {chosen}")
+        parsed = [
+            parse_arm(name, text, payload=content, event=event, subject=tool, room=Path(room))
+            for name, text in zip(_NAMES, arms, strict=False)
+        ]
+        environ, before, after = environ_of(env or []), _steps("prepare", prepare), _steps("cleanup", cleanup)
+        record = raw or _kept(out)
+        if record:
+            out.note(f"raw record {record} (hookbench report reads it, whole or cut short)")
+        following = progress(_NAMES[: len(arms)], most, metric.value, until_decided=until_decided)
         try:
-            outcome = compare(
-                parse_arm("A", a, payload=content, event=event, subject=tool),
-                parse_arm("B", b, payload=content, event=event, subject=tool),
-                payload=content,
-                pairs=pairs,
-                metric=metric.value,
-                seed=chosen,
-                timeout_s=timeout,
-                allow_diff=allow_diff,
-                environ=_environ(env or []),
-                raw=raw,
-                on_block=on_block,
-            )
+            with following as on_block:
+                outcome = compare(
+                    *parsed,
+                    payload=content,
+                    pairs=most,
+                    metric=metric.value,
+                    seed=chosen,
+                    timeout_s=timeout,
+                    allow_diff=allow_diff,
+                    environ=environ,
+                    prepare=before,
+                    cleanup=after,
+                    warm_up=warm_up,
+                    until_decided=until_decided,
+                    self_check=self_check,
+                    stress=stress,
+                    count_starts=starts,
+                    raw=record,
+                    on_block=on_block,
+                )
         except InvalidMeasurement as invalid:
             invalid.data = {"verdict": "invalid", "arms": [], "seed": chosen}
             raise
-        for warning in outcome.warnings:
-            out.warn(warning)
-        out.line(report.sentence(outcome))
-        out.line()
-        out.table(report.COLUMNS, report.rows(outcome), right=report.NUMERIC)
-        out.line()
-        for side in (outcome.a, outcome.b):
-            out.line(report.side_line(side, outcome.floor_kb))
-        out.data = report.as_data(outcome)
+        show_outcome(out, outcome)
+        write_exports(measured(outcome), wanted)
 
 
-def _environ(words: list[str]) -> dict[str, str]:
-    pairs = [word.partition("=") for word in words]
-    for key, sign, _ in pairs:
-        if not key or not sign:
-            raise usage(f"--env {key!r} is not KEY=VALUE", hint="--env PATH=/usr/bin:/bin")
-    return {key: value for key, _, value in pairs}
+def _steps(option: str, texts: "Sequence[str] | None") -> list[list[str]]:
+    steps = []
+    for text in texts or []:
+        try:
+            words = shlex.split(text)
+        except ValueError as error:
+            raise usage(f"--{option} cannot be split into words: {error}", hint="check its quotes") from None
+        if not words:
+            raise usage(f"--{option} is empty", hint=f"--{option} 'rm -f cache'")
+        steps.append(words)
+    return steps
 
 
-@contextmanager
-def _progress(pairs: int, metric: "Metric") -> "Iterator[Callable[[Sequence[Block]], None] | None]":
-    """A line on the terminal that follows the running ratio; None where there is no terminal."""
-    from overdeck.bench.compare import FEWEST_PAIRS, log_ratios
-    from overdeck.bench.report import times
-    from overdeck.bench.statistics import ratio
+def _kept(out: Output) -> Path | None:
+    """A place in the cache; without one the measurement goes on, unrecorded."""
+    from overdeck.bench.kept import new_record
 
-    def show(blocks: "Sequence[Block]") -> None:
-        done = len(blocks)
-        if done % max(1, done // 50):
-            return  # the interval costs n² log n: not at every block of many
-        text = f"{done}/{pairs} pairs"
-        if done >= FEWEST_PAIRS:
-            value, low, high, _ = ratio(log_ratios(blocks, metric))
-            text += f", B takes {times(value)}x A's {metric} ({times(low)}-{times(high)})"
-        sys.stderr.write(_CLEAR + text)
-        sys.stderr.flush()
-
-    if not sys.stderr.isatty():
-        yield None
-        return
     try:
-        yield show
-    finally:
-        sys.stderr.write(_CLEAR)
-        sys.stderr.flush()
+        return new_record(Places.from_environment().cache)
+    except (OSError, OverdeckError) as error:
+        out.warn(f"there is no raw record, the cache cannot be used: {error}; give --raw FILE.jsonl")
+        return None

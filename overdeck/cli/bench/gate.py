@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from overdeck.cli.bench.interrupt import sigterm_unwinds
+from overdeck.cli.bench.progress import progress
 from overdeck.cli.output import JsonOption, Output, verb
 from overdeck.errors import ExitCode
 
@@ -26,6 +27,14 @@ def gate(
     seed: Annotated[
         int | None, typer.Option("--seed", help="Repeat the random choices of an earlier run.")
     ] = None,
+    summary: Annotated[
+        Path | None,
+        typer.Option("--summary", metavar="FILE", help="Append the outcome as Markdown: a CI step summary."),
+    ] = None,
+    junit: Annotated[
+        Path | None,
+        typer.Option("--junit", metavar="FILE", help="Write JUnit XML: a case a scenario and metric."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Build the base and this tree side by side and fail where a scenario got dearer than tolerated.
@@ -33,66 +42,61 @@ def gate(
     Exit 0 pass or (without --strict) inconclusive, 1 fail, 4 invalid: nothing that was not measured passes.
     """
     from overdeck.bench.blocks import draw_seed
-    from overdeck.bench.gate import as_data, run_gate
+    from overdeck.bench.gate import run_gate
     from overdeck.bench.gate_config import read_gate_config
+    from overdeck.bench.gate_report import as_data, reports
     from overdeck.errors import InvalidMeasurement
 
     with verb("gate", as_json) as out, sigterm_unwinds():
         chosen = draw_seed() if seed is None else seed
         out.note(f"seed {chosen}")
-        try:
-            outcome = run_gate(
-                read_gate_config(config), seed=chosen, base=base, pairs_cap=pairs_cap, note=out.note
-            )
-        except InvalidMeasurement as invalid:
-            invalid.data = {"verdict": "invalid", "seed": chosen, "scenarios": []}
-            raise
-        _show(out, outcome)
+        with reports(summary, junit) as files:
+            try:
+                outcome = run_gate(
+                    read_gate_config(config),
+                    seed=chosen,
+                    base=base,
+                    pairs_cap=pairs_cap,
+                    note=out.note,
+                    follow=lambda names, pairs: progress(names, pairs, "cpu", until_decided=False),
+                )
+            except InvalidMeasurement as invalid:
+                invalid.data = {"verdict": "invalid", "seed": chosen, "scenarios": []}
+                raise
+            files.finish(outcome)
+        for warning in outcome.warnings:
+            out.warn(warning)
         out.data = as_data(outcome)
-        if outcome.verdict == "invalid":
-            reasons = "; ".join(
-                f"{row.name}: {row.reason}" for row in outcome.scenarios if row.verdict == "invalid"
-            )
-            raise InvalidMeasurement(
-                f"the gate is INVALID: {reasons}",
-                code="invalid-scenario",
-                hint="mend the scenario or the side it names; until then nothing has passed",
-                data=out.data,
-            )
-        if outcome.verdict == "fail":
-            out.exit_code = ExitCode.FINDINGS
-        elif outcome.verdict == "inconclusive":
-            out.warn("the gate is inconclusive: run it again on a quieter machine, or widen the tolerance")
-            if strict:
-                out.exit_code = ExitCode.UNVERIFIABLE
+        _show(out, outcome)
+        _conclude(out, outcome, strict=strict)
+
+
+def _conclude(out: Output, outcome: "GateOutcome", *, strict: bool) -> None:
+    """The exit code; raises InvalidMeasurement for an outcome that is."""
+    from overdeck.errors import InvalidMeasurement
+
+    if outcome.verdict == "invalid":
+        reasons = "; ".join(f"{row.name}: {row.reason}" for row in outcome.scenarios if row.verdict == "invalid")
+        raise InvalidMeasurement(
+            f"the gate is INVALID: {reasons}",
+            code="invalid-scenario",
+            hint="mend the scenario or the side it names; until then nothing has passed",
+            data=out.data,
+        )
+    if outcome.verdict == "fail":
+        out.exit_code = ExitCode.FINDINGS
+    elif outcome.verdict == "inconclusive":
+        out.warn("the gate is inconclusive: run it again on a quieter machine, or widen the tolerance")
+        if strict:
+            out.exit_code = ExitCode.UNVERIFIABLE
 
 
 def _show(out: Output, outcome: "GateOutcome") -> None:
-    from overdeck.bench.report import times
+    from overdeck.bench.gate_report import COLUMNS, NUMERIC, reasons, rows
 
     names = ", ".join(row.name for row in outcome.scenarios if row.verdict == outcome.verdict)
     out.line(f"{outcome.verdict.upper()} against base {outcome.base[:12]}: {names}")
     out.line()
-    table = []
-    for row in outcome.scenarios:
-        for metric, measured in row.metrics.items():
-            value, low, high, _ = measured.ratio
-            table.append(
-                [
-                    row.name,
-                    metric,
-                    measured.verdict,
-                    times(value),
-                    f"{times(low)}-{times(high)}",
-                    f"+{measured.tolerance:.0%}",
-                    str(measured.pairs),
-                ]
-            )
-    out.table(
-        ("scenario", "metric", "verdict", "head/base", "95 % CI", "tolerated", "pairs"),
-        table,
-        right=("head/base", "95 % CI", "tolerated", "pairs"),
-    )
-    for row in outcome.scenarios:
-        if row.reason:
-            out.line(f"{row.name}: {row.verdict}: {row.reason}")
+    out.table(COLUMNS, rows(outcome), right=NUMERIC)
+    for reason in reasons(outcome):
+        out.line(reason)

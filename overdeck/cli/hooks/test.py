@@ -15,7 +15,7 @@ def test(
 ) -> None:
     """Run each module's matrix through the real front, with the prefilter and around it. Exit 1 on a failure.
 
-    The result is a module's canary: overdeck fires goes by it when the module is silent, until its files change.
+    The result is a module's canary: the verdict on a silent module goes by it, until one of its files changes.
     """
     from datetime import UTC, datetime
 
@@ -36,7 +36,7 @@ def test(
         try:
             remember(places, zip(chosen, results, strict=True), datetime.now(UTC))
         except OSError as error:
-            out.warn(f"overdeck fires will not know of this test: {error}")
+            out.warn(f"the verdicts will not know of this result: {error}")
         out.data = {
             "modules": [{"id": r.module, "cases": r.cases, "ok": r.ok, "failures": r.failures} for r in results]
         }

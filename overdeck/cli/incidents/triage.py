@@ -37,16 +37,25 @@ def triage(
 
 def _known(out: Output, found: "Visit", chosen: "Path | None") -> list[dict[str, Any]]:
     """The open incidents of the classes that were found; none where there is no registry: triage needs none."""
+    from overdeck.incidents import taxonomy
     from overdeck.incidents.current import read
+    from overdeck.incidents.reporting import class_of
 
-    classes = {report.trouble for report in found.reports if report.findings}
     try:
-        state = read(find_registry(chosen), out.warn).state
+        here = find_registry(chosen)
     except OverdeckError as error:
         if chosen is not None or error.code != "no-registry":
             raise
         return []
-    return [one.facts for one in state.incidents if one.state == "open" and one.slug in classes]
+    known = taxonomy.load(here.taxonomy)
+    classes = {
+        class_of(known, finding.detector or f"doctor: {report.name}", report.trouble or "")
+        for report in found.reports
+        for finding in report.findings
+    }
+    return [
+        one.facts for one in read(here, out.warn).state.incidents if one.state == "open" and one.slug in classes
+    ]
 
 
 def _show(out: Output, found: "Visit", known: list[dict[str, Any]]) -> None:

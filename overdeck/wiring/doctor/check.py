@@ -98,6 +98,7 @@ class Situation:
     """Processes whose control groups are looked at besides ours and those of the clients that run."""
     guard_logs: tuple[Path, ...] = guardlog.USUAL
     sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
     read_table: Callable[[], Sequence[Process]] = table
 
     @cached_property
@@ -109,6 +110,7 @@ class Situation:
             pids=self.pids,
             guard_logs=self.guard_logs,
             sleep=self.sleep,
+            clock=self.clock,
             read_table=self.read_table,
         )
 

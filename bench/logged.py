@@ -1,0 +1,115 @@
+"""Throwaway homes with logs of a size, for ``bench/results.py``: what a fleet wrote, as the front writes it."""
+
+import json
+import random
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from overdeck.authoring.fleet import recipe_for, write_plans
+from overdeck.dispatch.plan import parse
+from overdeck.paths import Places
+
+BIN = Path(sys.executable).parent
+EMPTY_COMMAND = """import duckdb
+import typer
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def main() -> None:
+    pass
+
+
+app()
+"""
+"""What every command that reads telemetry starts from: typer's machinery, and DuckDB imported."""
+READ_JSON = """import sys
+from pathlib import Path
+
+import duckdb
+
+Path("read.duckdb").unlink(missing_ok=True)
+connection = duckdb.connect("read.duckdb")
+connection.execute(
+    "create table fires as select * from read_json(?, format = 'newline_delimited')", [sys.argv[1]]
+)
+connection.close()
+"""
+
+
+def home(root: Path, *, fires: int, calls: int, days: int = 60) -> Places:
+    """A user whose fleet wrote so many lines in the last ``days`` days; nothing is taken in yet."""
+    root.mkdir()
+    places = Places.from_environment({"HOME": str(root)})
+    places.state.mkdir(parents=True, mode=0o700)
+    places.config_dir.mkdir(parents=True, mode=0o700)
+    places.config_file.write_text(
+        "[telemetry]\nrotate_mb = 100_000\n"
+    )  # the logs stay where the arms look for them
+    write_plans(recipe_for(places))
+    plan = parse((places.plans() / "PreToolUse.plan").read_bytes())
+    modules = [module.id for module in plan.modules] + [f"gone-{number}" for number in range(16)]
+    chance = random.Random(fires)
+    start = datetime.now(UTC) - timedelta(days=days)
+
+    def ts(number: int, of: int) -> str:
+        moment = start + timedelta(days=days) * (number / of)
+        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    with places.fires_log.open("w") as log:
+        for number in range(fires):
+            module, action = chance.choice(modules), chance.choice(("deny", "advise", "act"))
+            log.write(
+                f'{{"ts":"{ts(number, fires)}","event":"PreToolUse","module":"{module}","action":"{action}"}}\n'
+            )
+    with places.calls_log.open("w") as log:
+        log.writelines(call(plan.crc, modules[0], ts(number, calls), number) for number in range(calls))
+    (root / "tick").write_text("".join(call(plan.crc, modules[0], ts(1, 1), number) for number in range(100)))
+    (root / "empty.py").write_text(EMPTY_COMMAND)
+    (root / "read_json.py").write_text(READ_JSON)
+    return places
+
+
+def call(plan: str, module: str, ts: str, number: int) -> str:
+    """One line of the calls log; in every twentieth call a module ran."""
+    ran = {} if number % 20 else {module: {"us": 5000 + number % 3000, "bytes": number % 300, "end": "fire"}}
+    facts = {"ts": ts, "v": 1, "plan": plan, "client": "claude", "event": "PreToolUse"}
+    tool = ("Bash", "Edit", "Read")[number % 3]
+    rest = {
+        "tool": tool,
+        "session": f"s-{number // 500}",
+        "sub": False,
+        "in": 500,
+        "out": 0,
+        "us": 900,
+        "ran": ran,
+    }
+    return json.dumps(facts | rest, separators=(",", ":")) + "\n"
+
+
+def take_in(root: Path) -> None:
+    """One ingest by the installed command."""
+    subprocess.run(
+        [BIN / "overdeck", "ingest"],
+        env={"HOME": str(root), "PATH": "/usr/bin:/bin"},
+        check=True,
+        capture_output=True,
+    )
+
+
+def settings_of(root: Path, handlers: int) -> Path:
+    """A user's settings file with so many command handlers; returns its HOME."""
+    (root / ".claude").mkdir(parents=True)
+    entries = [
+        {"type": "command", "command": "/usr/bin/python3", "args": [f"/opt/hooks/hook_{number}.py"]}
+        for number in range(handlers)
+    ]
+    matchers = ("Bash", "Edit|Write", "*", "mcp__.*")
+    groups = [{"matcher": matchers[at % 4], "hooks": [entry]} for at, entry in enumerate(entries)]
+    half = len(groups) // 2
+    hooks = {"PreToolUse": groups[:half], "PostToolUse": groups[half:]}
+    (root / ".claude" / "settings.json").write_text(json.dumps({"hooks": hooks}))
+    return root

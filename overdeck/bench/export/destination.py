@@ -1,0 +1,61 @@
+"""Where a comparison is written to, and in which format."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from overdeck.bench.export.hyperfine import HyperfineJson
+from overdeck.bench.export.markdown import Markdown, Summary
+from overdeck.bench.export.measured import Exporter, Measured
+from overdeck.bench.export.plot import Plot
+from overdeck.errors import usage
+
+
+class Destination(NamedTuple):
+    """One file in one format."""
+
+    exporter: Exporter
+    path: Path
+
+
+def destinations(
+    *,
+    json: Path | None = None,
+    markdown: Path | None = None,
+    summary: Path | None = None,
+    plot: Path | None = None,
+) -> tuple[Destination, ...]:
+    """The files asked for, after a look at what would fail when the runs are over.
+
+    Raises OverdeckError (usage) for a folder that is not there or may not be written, an unknown kind of picture, or
+    a missing matplotlib.
+    """
+    wanted: list[Destination] = []
+    if json:
+        wanted.append(Destination(HyperfineJson(), json))
+    if markdown:
+        wanted.append(Destination(Markdown(), markdown))
+    if summary:
+        wanted.append(Destination(Summary(), summary))
+    if plot:
+        wanted.append(Destination(Plot(plot), plot))
+    for _, path in wanted:
+        target = path if path.exists() else path.absolute().parent
+        if path.is_dir() or not target.exists() or not os.access(target, os.W_OK):
+            raise usage(
+                f"{path} cannot be written", code="unusable-path", hint=f"ls -ld {path.absolute().parent} {path}"
+            )
+    return tuple(wanted)
+
+
+def write_exports(measured: Measured, wanted: Sequence[Destination]) -> None:
+    """Write every file. An OSError of one names its path; those before it are whole."""
+    for exporter, path in wanted:
+        content = exporter.render(measured)
+        try:
+            with path.open("ab" if exporter.appends else "wb") as file:
+                file.write(content)
+        except OSError as error:
+            error.filename = str(path)  # a full disk names none by itself
+            raise

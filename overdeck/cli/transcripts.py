@@ -1,0 +1,213 @@
+"""The part of ``overdeck audit`` that says what the transcripts recorded, the worst first."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from overdeck.cli.output import Output
+
+if TYPE_CHECKING:
+    from overdeck.telemetry.transcripts.costs import CommandCost, TranscriptReport
+
+COMMANDS_SHOWN = 15
+NAMES_SHOWN = 5
+FAILURES_SHOWN = 8
+SESSIONS_SHOWN = 3
+PERIODS_SHOWN = 5
+
+CAVEAT = (
+    "Records, not runs: the client writes one for a hook that failed, blocked, was killed or said something; "
+    "a success that said nothing usually leaves none."
+)
+
+
+def show(report: "TranscriptReport", unrecorded: Sequence[str], out: Output) -> None:
+    """Costs and idlers first, then failures, sessions and how it moved."""
+    where = f"{_count(report.files, 'transcript')}, {_size(report.bytes)}, at or below {report.root}"
+    if not report.runs:
+        out.line(f"{where}: no hook left a record{' since then' if report.since else ''}")
+        out.line(CAVEAT)
+        _show_idle(report, unrecorded, out)
+        out.line()
+        return
+    out.line(
+        f"{where}: {_count(report.runs, 'hook run')} left a record, in {_count(report.sessions, 'session')}, "
+        f"{report.first:%Y-%m-%d} to {report.last:%Y-%m-%d}"
+    )
+    out.line(CAVEAT)
+    out.line()
+    _show_commands(report, out)
+    _show_idle(report, unrecorded, out)
+    _show_failures(report, out)
+    _show_sessions(report, out)
+    _show_trend(report, out)
+    _show_remarks(report, out)
+    out.line()
+
+
+def _show_commands(report: "TranscriptReport", out: Output) -> None:
+    columns = ("records", "p50", "p95", "total", "killed", "not begun", "errors", "acted", "injected", "hook")
+    out.table(
+        columns,
+        [_row(cost) for cost in report.commands[:COMMANDS_SHOWN]],
+        right=columns[:-1],
+        below="hook",
+    )
+    _say_left_out(out, len(report.commands) - COMMANDS_SHOWN, "command")
+
+
+def _row(cost: "CommandCost") -> tuple[str, ...]:
+    word = f"{cost.word}: " if cost.word else ""
+    return (
+        f"{cost.runs:,}",
+        _time(cost.p50_ms),
+        _time(cost.p95_ms),
+        _time(cost.total_ms) if cost.timed else "?",
+        f"{cost.killed:,}",
+        f"{cost.not_started:,}",
+        f"{cost.errors:,}",
+        f"{cost.acted:,}",
+        _size(cost.injected_bytes),
+        f"{word}{_name(cost.command)} ({', '.join(cost.events)})",
+    )
+
+
+def _show_idle(report: "TranscriptReport", unrecorded: Sequence[str], out: Output) -> None:
+    idle = [cost for cost in report.commands if not cost.acted and not cost.never_started and cost.command]
+    if idle or unrecorded:
+        out.line()
+    if idle:
+        runs = sum(cost.runs for cost in idle)
+        out.line(
+            f"{_count(len(idle), 'command')} blocked, decided, rewrote and said nothing in "
+            f"{_count(runs, 'recorded run')}"
+        )
+    if unrecorded:
+        out.line(f"{_count(len(unrecorded), 'configured command')} left no record: silent, or never asked")
+        for command in unrecorded[:NAMES_SHOWN]:
+            out.line(f"  {_name(command)}")
+        _say_left_out(out, len(unrecorded) - NAMES_SHOWN, "command")
+
+
+def _show_failures(report: "TranscriptReport", out: Output) -> None:
+    from overdeck.telemetry.transcripts.report import example
+
+    if not report.failures:
+        return
+    out.line()
+    out.line("Failures by text (read from the transcript just now, kept nowhere):")
+    for failure in report.failures[:FAILURES_SHOWN]:
+        code = "" if failure.exit_code is None else f", exit {failure.exit_code}"
+        out.line(f"  {failure.records:,} × {failure.failure}{code}: {_name(failure.command)}")
+        text = example(failure)
+        if text:
+            out.line(f"      {text}")
+        out.line(f"      latest: {failure.file} at byte {failure.offset:,}")
+    _say_left_out(out, len(report.failures) - FAILURES_SHOWN, "kind of failure", "kinds of failure")
+
+
+def _show_sessions(report: "TranscriptReport", out: Output) -> None:
+    out.line()
+    out.line("Worst sessions, by the time of their recorded hooks:")
+    for cost in report.worst_sessions[:SESSIONS_SHOWN]:
+        out.line(
+            f"  {cost.session or '(no session id)'}  {cost.first:%Y-%m-%d}  {_time(cost.total_ms)} in "
+            f"{_count(cost.runs, 'record')}, {cost.killed:,} killed, {cost.not_started:,} not begun, "
+            f"{_count(cost.errors, 'error')}"
+        )
+    _say_left_out(out, report.sessions - SESSIONS_SHOWN, "session")
+
+
+def _show_trend(report: "TranscriptReport", out: Output) -> None:
+    periods = sorted({row.day for row in report.trend})
+    shown = periods[-PERIODS_SHOWN:]
+    out.line()
+    out.line(
+        f"What a call waited for its longest recorded hook, by {report.unit}: p50/p95, and calls that left a record"
+    )
+    cells = {(row.event, row.day): row for row in report.trend}
+    rows = []
+    for event in dict.fromkeys(row.event for row in report.trend):
+        row = [event]
+        for day in shown:
+            cost = cells.get((event, day))
+            known = cost is not None and cost.p50_ms is not None
+            row.append(f"{_time(cost.p50_ms)}/{_time(cost.p95_ms)} ×{cost.calls:,}" if cost and known else "")
+        rows.append(row)
+    columns = ["event", *(day.isoformat() for day in shown)]
+    out.table(columns, rows, right=columns[1:])
+    _say_left_out(out, len(periods) - len(shown), f"earlier {report.unit}")
+
+
+def _show_remarks(report: "TranscriptReport", out: Output) -> None:
+    if report.refused_lines:
+        out.line()
+        out.line(f"{_count(report.refused_lines, 'line')} refused:")
+        for refused in report.refused[:NAMES_SHOWN]:
+            offsets = ", ".join(f"{offset:,}" for offset in refused.offsets)
+            more = (
+                f" and {refused.lines - len(refused.offsets):,} more"
+                if refused.lines > len(refused.offsets)
+                else ""
+            )
+            out.line(f"  {refused.reason}: {refused.file} at byte {offsets}{more}")
+        _say_left_out(out, report.refused_lines - sum(r.lines for r in report.refused[:NAMES_SHOWN]), "line")
+    strange = {kind: count for kind, count in report.others.items() if "hook" in kind}
+    if strange:
+        named = ", ".join(f"{kind} × {count:,}" for kind, count in strange.items())
+        out.line(f"records of hooks that this version does not know, not counted above: {named}")
+
+
+def complain(report: "TranscriptReport", out: Output) -> None:
+    """What the reader should know about the reading itself."""
+    for warning in report.warnings:
+        out.warn(warning)
+    if report.read.rewritten:
+        out.warn(
+            f"{_count(report.read.rewritten, 'transcript')} did not hold what they held: read from their start"
+        )
+    unreadable = report.read.unreadable
+    for path in unreadable[:NAMES_SHOWN]:
+        out.warn(f"not read: {path}")
+    if len(unreadable) > NAMES_SHOWN:
+        out.warn(f"{len(unreadable) - NAMES_SHOWN} more not read: --json lists all")
+
+
+def _say_left_out(out: Output, count: int, thing: str, things: str = "") -> None:
+    if count > 0:
+        out.line(f"{count:,} more {thing if count == 1 else things or thing + 's'} not shown: --json")
+
+
+def _name(command: str | None) -> str:
+    """A command on one line."""
+    return "(records that name no command)" if command is None else " ".join(command.split())
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def _time(ms: float | None) -> str:
+    """
+    >>> _time(48.2), _time(5012), _time(791_896), _time(40_000_000), _time(None)
+    ('48 ms', '5.0 s', '13 min', '11 h', '?')
+    """
+    if ms is None:
+        return "?"
+    if ms < 1000:
+        return f"{ms:.0f} ms"
+    seconds = ms / 1000
+    if seconds < 120:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"
+
+
+def _size(count: float) -> str:
+    """
+    >>> _size(0), _size(999), _size(10_240), _size(5_000_000_000)
+    ('0 B', '999 B', '10 KB', '5.0 GB')
+    """
+    for unit in ("B", "KB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" or count >= 10 else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"

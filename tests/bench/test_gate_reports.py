@@ -1,0 +1,117 @@
+"""``hookbench gate --summary --junit``: what a CI reads says INVALID from the start until a verdict is there."""
+
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from gated import BURN_60_MS, GATE, HOOK
+from waiting import until
+
+from overdeck.process import argv_of
+
+GREEN = '<testsuite tests="1" failures="0" errors="0" skipped="0"><testcase name="x"/></testsuite>'
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    """A summary that another step has begun, and the green XML of an earlier run."""
+    summary, xml = tmp_path / "summary.md", tmp_path / "junit.xml"
+    summary.write_bytes(b"# another step \xff\n")
+    xml.write_text(GREEN)
+    return summary, xml
+
+
+@pytest.fixture
+def reported(gate: Callable, files: tuple[Path, Path]) -> Callable:
+    return lambda *words: gate("--summary", files[0], "--junit", files[1], *words)
+
+
+def said(summary: Path) -> str:
+    return summary.read_text("utf-8", "replace")
+
+
+def cases(xml: Path) -> dict[str, list[str]]:
+    """Outcome by ``scenario/metric``: the tags below each case."""
+    suite = ElementTree.parse(xml).getroot()
+    found = {f"{case.get('classname')}/{case.get('name')}": [child.tag for child in case] for case in suite}
+    for plural, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        assert suite.get(plural) == str(sum(tag in tags for tags in found.values()))
+    assert suite.get("tests") == str(len(found))
+    return found
+
+
+def test_a_failing_gate_has_a_case_for_each_metric_and_a_failure_for_the_dear_one(reported, repository, files):
+    summary, xml = files
+    repository.hook(HOOK + BURN_60_MS)
+    assert reported().code == 1
+    assert set(cases(xml)) == {"a call/cpu", "a call/wall", "a call/starts", "a call/control"}
+    assert cases(xml)["a call/cpu"] == ["failure"]
+    assert cases(xml)["a call/starts"] == []
+    assert summary.read_bytes().startswith(b"# another step \xff\n\n### hookbench gate: FAIL\n")
+    text = said(summary)
+    assert "| a call | cpu | fail |" in text
+    assert "INVALID" not in text
+
+
+def test_a_second_gate_appends_its_own_section(reported, repository, files):
+    repository.gate(GATE.format(base=""))
+    reported()
+    reported()
+    assert said(files[0]).count("### hookbench gate: INVALID") == 2
+
+
+def test_a_gate_without_a_base_leaves_no_green_file(reported, repository, files):
+    repository.gate(GATE.format(base=""))
+    assert reported().code == 4
+    assert cases(files[1]) == {"hookbench gate/finished": ["error"]}
+    assert "no base is pinned" in said(files[0])
+
+
+def test_a_gate_without_a_gate_file_leaves_no_green_file(reported, files):
+    assert reported("--config", "none.toml").code == 2
+    assert cases(files[1]) == {"hookbench gate/finished": ["error"]}
+
+
+def test_an_invalid_scenario_is_an_error_for_each_metric_whatever_its_hook_printed(reported, repository, files):
+    repository.hook("#!/bin/sh\nprintf '\\033[31m<&\\001' >&2\nno-such-program\n")
+    repository.gate(GATE.format(base=repository.commit()))
+    assert reported().code == 4
+    assert cases(files[1]) == {f"a call/{metric}": ["error"] for metric in ("cpu", "wall", "starts")}
+    assert "exited 127" in said(files[0])
+
+
+def test_a_killed_gate_leaves_invalid_in_both_files(gate, repository, environ, files, tmp_path):
+    summary, xml = files
+    started = tmp_path / "started"
+    repository.hook(f"#!/bin/sh\n: >{started}\nexec sleep 300\n")
+    repository.gate(GATE.format(base=repository.commit()))
+    running = subprocess.Popen(
+        [*argv_of("hookbench"), "gate", "--summary", summary, "--junit", xml],
+        cwd=repository.root,
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    until(lambda: started.exists() or running.poll() is not None, within_s=60)
+    assert running.poll() is None
+    running.send_signal(signal.SIGKILL)
+    running.communicate(timeout=60)  # until the spawner too, which ends its arms, has closed its output
+    assert cases(xml) == {"hookbench gate/finished": ["error"]}
+    assert "### hookbench gate: INVALID\n\nthe gate did not finish" in said(summary)
+
+
+@pytest.mark.parametrize("option", ["--summary", "--junit"])
+def test_a_report_that_cannot_be_written_is_told_before_anything_is_built(gate, repository, tmp_path, option):
+    (tmp_path / "file").write_text("")
+    said = gate(option, tmp_path / "file" / "report")
+    assert said.code == 2
+    assert "building" not in said.err
+    assert str(tmp_path / "file") in said.err
+
+
+def test_a_summary_that_is_no_file_is_a_usage_error(gate, tmp_path):
+    said = gate("--summary", tmp_path)
+    assert (said.code, "is not a regular file" in said.err) == (2, True)

@@ -1,0 +1,26 @@
+"""What ``--help`` prints is what the options say: the terminal library takes ``[words]`` for its own markup."""
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+
+def _commands(command: Any) -> Iterator[Any]:
+    yield command
+    for below in getattr(command, "commands", {}).values():
+        yield from _commands(below)
+
+
+@pytest.mark.parametrize("door", ["bench", "incidents", "overdeck"])
+def test_no_help_text_holds_brackets_that_would_vanish(door):
+    app = import_module(f"overdeck.cli.{door}").app
+    texts = {
+        f"{command.name} {param.name}": getattr(param, "help", None) or ""
+        for command in _commands(get_command(app))
+        for param in command.params
+    }
+    assert len(texts) > 5
+    assert [name for name, text in texts.items() if "[" in text] == []
