@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import against_hyperfine
 import fleets
 import logged
+import registries
 
 import overdeck
 from overdeck.authoring.fleet import built_front, front_argv, interpreter, python_front, recipe_for, write_plans
@@ -103,6 +104,7 @@ def _rows(folder: Path) -> list[Row]:
         Row("no-op call, Python twin / `python3 -I -S -c pass`", bare, command_arm("twin", twin), noop),
         Row("the `overdeck-hook` stub / the same twin started directly", command_arm("t", twin), stub, noop),
     ]
+    rows += [Row(what, a, b, b"", registries.BAR, registries.BAR) for what, a, b in registries.rows(folder)]
     built = built_front()
     if built is None or not built.fresh:
         print("no native front is installed here: its rows are left out", file=sys.stderr)

@@ -49,12 +49,13 @@ def top(folder: Path, *, hint: str) -> Path:
     return Path(found.stdout.removesuffix("\n"))
 
 
-def git(*args: str, cwd: Path, deadline_s: float = 30.0) -> Answer:
+def git(*args: str, cwd: Path, deadline_s: float = 30.0, configured: bool = True) -> Answer:
     """Run ``git ARGS`` in ``cwd`` and return what it said; the exit code is the caller's to judge.
 
     The environment is built up, not inherited: a ``GIT_DIR`` or ``GIT_SSH_COMMAND`` of the caller cannot
-    redirect it, and neither replace refs nor grafts can show it another history. Raises OverdeckError
-    (unverifiable) where git is missing, or not done after ``deadline_s`` seconds.
+    redirect it, and neither replace refs nor grafts can show it another history. Without ``configured``, neither
+    the user's nor the system's configuration is read. Raises OverdeckError (unverifiable) where git is missing, or
+    not done after ``deadline_s`` seconds.
     """
     environ = {
         "PATH": os.environ.get("PATH", os.defpath),
@@ -65,6 +66,8 @@ def git(*args: str, cwd: Path, deadline_s: float = 30.0) -> Answer:
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_GRAFT_FILE": "/dev/null",
     }
+    if not configured:
+        environ |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
     if "SSH_AUTH_SOCK" in os.environ:
         environ["SSH_AUTH_SOCK"] = os.environ["SSH_AUTH_SOCK"]
     ran = run(["git", *_SAFE, *args], env=environ, cwd=cwd, deadline_s=deadline_s)

@@ -72,6 +72,7 @@ def audit(
     Reads the client's transcripts and settings files. With --settings, transcripts only where --transcripts names them.
     """
     with verb("audit", as_json) as out:
+        from overdeck.dispatch.record import now
         from overdeck.payloadfile import read_payload
         from overdeck.wiring.audit import audit as judge
         from overdeck.wiring.settings import read_settings
@@ -100,7 +101,7 @@ def audit(
             measured=measured,
             recorded=recorded,
         )
-        out.data = report.as_data() | {"transcripts": None}
+        out.data = {"at": now(), **report.as_data(), "transcripts": None}
         if recorded:
             from overdeck.cli.transcripts import complain, show
             from overdeck.telemetry.transcripts.document import as_data

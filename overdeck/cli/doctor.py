@@ -1,29 +1,32 @@
-"""``overdeck doctor``: does the wiring work?"""
-
-import os
+"""``overdeck doctor``: does the wiring work, and if not, is it the machine?"""
 
 from overdeck.cli.output import JsonOption, verb
+from overdeck.cli.visits import GuardLogOption, PidOption, WatchOption, YesOption, run_visit
 from overdeck.errors import ExitCode
-from overdeck.paths import Places
 
 
-def doctor(*, as_json: JsonOption = False) -> None:
-    """Look at machine, launcher, wiring and modules, in this order. Exit 1 when a check fails. Changes nothing."""
+def doctor(
+    *,
+    watch: WatchOption = None,
+    pid: PidOption = None,
+    guard_log: GuardLogOption = None,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Look at machine, output, launcher, wiring and modules, in this order. Exit 1 when a check fails.
+
+    Changes nothing. Counters of the machine are judged by what they grow by while it watches.
+    """
     with verb("doctor", as_json) as out:
-        from overdeck.authoring.fleet import recipe_for
-        from overdeck.wiring.doctor import CHECKS, Situation, run
-
-        places = Places.from_environment()
-        reports = run(CHECKS, Situation(places, recipe_for(places), os.environ))
-        failed = sum(report.state == "fail" for report in reports)
-        out.data = {"checks": [report._asdict() for report in reports], "failed": failed}
+        found = run_visit(out, watch=watch, pid=pid, guard_log=guard_log, yes=yes)
+        out.data = found.facts
         out.table(
             ("check", "state", "seen"),
-            [(report.name, report.state, report.seen) for report in reports],
+            [(report.name, report.state, report.seen) for report in found.reports],
             below="seen",
         )
-        for report in reports:
+        for report in found.reports:
             if report.next and report.state in ("fail", "warn"):
                 out.line(f"{report.name}: next: {report.next}")
-        if failed:
+        if found.failed:
             out.exit_code = ExitCode.FINDINGS

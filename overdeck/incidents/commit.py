@@ -75,24 +75,23 @@ def fetch(repo: Path, branch: str) -> Branch:
     return Branch(branch, head.stdout.strip(), (_check(fetched), _check(head)))
 
 
-def find(repo: Path, branch: Branch, sha: str) -> Landed:
-    """Look for the commit ``sha`` (7 to 64 hex digits) in the fetched ``branch``.
+def find(repo: Path, branch: Branch, sha: str, *, role: str = "the fix") -> Landed:
+    """Look for the commit ``sha`` (7 to 64 hex digits), which is said to be ``role``, in the fetched ``branch``.
 
     Raises OverdeckError: unverifiable (5) when the object is not there, not found (3) when the digits fit several
     commits, rejected (4) when it is there and not an ancestor.
     """
-    full, naming = _full_sha(repo, sha)
+    full, naming = _full_sha(repo, sha, role)
     ancestor = _git(repo, "merge-base", "--is-ancestor", full, branch.head)
     if ancestor.code == 1:
-        shallow = _git(repo, "rev-parse", "--is-shallow-repository")
-        if shallow.stdout.strip() == "true":
+        if is_shallow(repo):
             raise unverifiable(
                 f"commit {full[:12]} was not met in {branch.name}, but this clone is shallow",
                 "shallow-clone",
                 f"git -C {repo} fetch --unshallow, then the same command again",
             )
         raise OverdeckError(
-            f"commit {full[:12]} is not in {branch.name} (now at {branch.head[:12]}): the fix has not landed",
+            f"commit {full[:12]} is not in {branch.name} (now at {branch.head[:12]}): {role} has not landed",
             code="not-landed",
             exit_code=ExitCode.REJECTED,
             hint=f"push it or merge it into {branch.name}, then run the same command again",
@@ -114,7 +113,12 @@ def unverifiable(message: str, code: str, hint: str) -> OverdeckError:
     return OverdeckError(message, code=code, exit_code=ExitCode.UNVERIFIABLE, hint=hint)
 
 
-def _full_sha(repo: Path, sha: str) -> tuple[str, tuple[GitCheck, ...]]:
+def is_shallow(repo: Path) -> bool:
+    """Whether the history of this clone is cut."""
+    return _git(repo, "rev-parse", "--is-shallow-repository").stdout.strip() == "true"
+
+
+def _full_sha(repo: Path, sha: str, role: str) -> tuple[str, tuple[GitCheck, ...]]:
     """The one commit whose name begins with ``sha``. Not ``rev-parse SHA``: a branch may be called like one."""
     listed = _git(repo, "rev-parse", f"--disambiguate={sha}")
     found = []
@@ -125,7 +129,7 @@ def _full_sha(repo: Path, sha: str) -> tuple[str, tuple[GitCheck, ...]]:
     if not found:
         raise unverifiable(
             f"there is no commit {sha} in {repo}, even after a fetch: it may be mistyped, or not pushed yet, so nobody "
-            "can tell whether it is the fix",
+            f"can tell whether it is {role}",
             "unknown-commit",
             "check the SHA (git log --oneline), or name its repository: --repo DIR",
         )
@@ -150,6 +154,7 @@ def _fetch(repo: Path, remote: str, refspec: str) -> Answer:
             "--no-recurse-submodules",
             "--no-write-fetch-head",
             "--no-auto-maintenance",
+            "--upload-pack=git-upload-pack",
             "--",
             remote,
             refspec,

@@ -85,4 +85,11 @@ prefix = "{prefix}"
 
 # REMOTE/BRANCH: a fix counts once it is an ancestor of this.
 branch = "origin/main"
+
+# How test: artifacts are run, in clean worktrees; python is the project's own interpreter (default: .venv, else
+# venv, else python3), time_limit_s ends each run.
+# [evidence]
+# test_command = ["{{python}}", "-m", "pytest", "-q", "{{path}}::{{id}}"]
+# python = ".venv/bin/python"
+# time_limit_s = 300
 """

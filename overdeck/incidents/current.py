@@ -1,11 +1,15 @@
 """The registry as it stands: its log read and folded, with everything odd about it told once."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 from overdeck.incidents import log
 from overdeck.incidents.fold import State, fold
 from overdeck.incidents.registry import Registry
+
+DIRECT_BYTES = 128 * 1024
+"""A log up to this size is read in the time that SQLite takes to be loaded."""
 
 Warn = Callable[[str], None]
 """Takes one line for the reader: a command passes ``Output.warn``, so that it is told on errors as well."""
@@ -25,3 +29,19 @@ def read(registry: Registry, warn: Warn) -> Current:
     for warning in (*registry.warnings, *log.describe(history.damages), *state.warnings):
         warn(warning)
     return Current(history, state)
+
+
+def overview(registry: Registry, warn: Warn, cache: Path) -> State:
+    """Every incident of ``registry`` without its events: what ``read`` says, for those who only look.
+
+    A long log is folded once and kept below the folder ``cache``, until a byte of it changes.
+    """
+    if sum(path.stat().st_size for path in log.paths(registry.log)) <= DIRECT_BYTES:
+        state = read(registry, warn).state
+        return State(tuple(incident._replace(events=()) for incident in state.incidents), state.warnings)
+    from overdeck.incidents import readmodel
+
+    state = readmodel.folded(registry, cache)
+    for warning in (*registry.warnings, *state.warnings):
+        warn(warning)
+    return state

@@ -1,5 +1,7 @@
 """Reading the log: every writer's file, damaged lines set aside and named, the rest in one order."""
 
+import os
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,12 +19,24 @@ class Damage(NamedTuple):
     why: str
 
 
+class Bytes(NamedTuple):
+    """What one file held when it was read; ``stat`` is of the same descriptor, from before the first byte."""
+
+    path: Path
+    raw: bytes
+    stat: os.stat_result
+    read_ns: int
+    """When, on the wall clock: before the first byte, too."""
+
+
 class History(NamedTuple):
     """What all writers together have said."""
 
     events: tuple[Event, ...]
     """Each event once, by (Lamport clock, id)."""
     damages: tuple[Damage, ...]
+    files: tuple[Bytes, ...] = ()
+    """What all of it was read from."""
 
     @property
     def lamport(self) -> int:
@@ -34,18 +48,26 @@ def read(log: Path) -> History:
     """Read every ``*.jsonl`` of a log folder; one that is not there is empty (git keeps no empty folder)."""
     events: dict[str, Event] = {}
     damages: list[Damage] = []
-    for path in sorted(log.glob("*.jsonl")):
+    files: list[Bytes] = []
+    for path in paths(log):
         try:
-            raw = path.read_bytes()
+            file = whole(path)
         except OSError as error:
             damages.append(Damage(path, 0, f"cannot be read: {error.strerror}"))
             continue
-        found = _damages_and_events(path, raw, events)
-        if found and not raw.endswith(b"\n"):
-            found = _damages_and_events(path, _read_at_rest(path), events)
+        found = _damages_and_events(path, file.raw, events)
+        if found and not file.raw.endswith(b"\n"):
+            file = _read_at_rest(path)
+            found = _damages_and_events(path, file.raw, events)
         damages += found
+        files.append(file)
     ordered = sorted(events.values(), key=lambda event: (event.lamport, event.id))
-    return History(tuple(ordered), tuple(damages))
+    return History(tuple(ordered), tuple(damages), tuple(files))
+
+
+def paths(log: Path) -> list[Path]:
+    """The writers' files of a log folder, by name."""
+    return sorted(log.glob("*.jsonl"))
 
 
 def describe(damages: tuple[Damage, ...]) -> list[str]:
@@ -77,9 +99,16 @@ def _damages_and_events(path: Path, raw: bytes, events: dict[str, Event]) -> lis
     return damages
 
 
-def _read_at_rest(path: Path) -> bytes:
+def whole(path: Path) -> Bytes:
+    """All of one file, with the stamp it had; raises OSError."""
+    with path.open("rb", buffering=0) as file:
+        read_ns, stat = time.time_ns(), os.fstat(file.fileno())
+        return Bytes(path, file.read(), stat, read_ns)
+
+
+def _read_at_rest(path: Path) -> Bytes:
     """The file while nobody writes: a torn tail may be another writer's line on its way."""
     from overdeck.incidents.writer import shared
 
     with shared(path):
-        return path.read_bytes()
+        return whole(path)

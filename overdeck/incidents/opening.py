@@ -1,19 +1,20 @@
-"""Recording trouble: a new incident, or one more occurrence of an open one."""
+"""Recording trouble: a new incident, one more occurrence of an open one, or the return of one that had ended."""
 
 import re
-from collections.abc import Container
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from overdeck.errors import usage
 from overdeck.incidents import taxonomy
-from overdeck.incidents.current import Warn, read
-from overdeck.incidents.event import Event, seal
-from overdeck.incidents.fold import OPEN, Incident, State, fold
-from overdeck.incidents.ids import DIGITS, code
+from overdeck.incidents.current import Warn
+from overdeck.incidents.fold import EVIDENCE_LOST, OPEN, RESOLVED, Incident, State
+from overdeck.incidents.recording import Draft, Turn, record
+from overdeck.incidents.recurrence import Recurrence, judge
 from overdeck.incidents.registry import Registry
+from overdeck.incidents.taxonomy import IncidentClass
 from overdeck.incidents.text import TITLE_LIMIT, accept
-from overdeck.incidents.writer import PATIENCE_S, writing
+from overdeck.incidents.writer import PATIENCE_S
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Sighting:
     """The commit the observing session ran on."""
     key: str | None = None
     """The caller's own name for this call: a second call with it writes nothing."""
+    seen_at: str | None = None
+    """When it was seen (a timestamp), where that is not now: an event may be told late."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +41,15 @@ class Opened:
 
     incident: Incident
     created: bool
-    """False when an open incident was there already."""
+    """False when there was an incident already."""
     recorded: bool
     """False when this very call (its key) had been recorded before."""
     earlier: tuple[str, ...]
     """Ids of closed incidents of the same class and fingerprint: they hold what was done the last time."""
     log: Path
     """The file it is recorded in."""
+    recurrence: Recurrence | None = None
+    """What it means that it was seen after the end; None where it was new, or open."""
 
     @property
     def trailer(self) -> str:
@@ -52,15 +57,117 @@ class Opened:
         return f"Incident: {self.incident.id}"
 
 
-def open_incident(
-    registry: Registry, sighting: Sighting, at: str, *, warn: Warn, patience_s: float = PATIENCE_S
-) -> Opened:
-    """Record ``sighting`` at the time ``at`` (a timestamp).
+@dataclass(frozen=True)
+class _Checked:
+    """A sighting whose texts may be recorded."""
 
-    One incident is open per (class, fingerprint): a second sighting is counted on it. Raises OverdeckError for an
-    unknown class (3), unfit text or a log that cannot be written (2), a busy log (75).
+    kind: IncidentClass
+    fingerprint: str
+    said: dict[str, str]
+    seen_at: str | None
+
+    def alike(self, state: State) -> list[Incident]:
+        return [i for i in state.incidents if (i.class_id, i.fingerprint) == (self.kind.id, self.fingerprint)]
+
+
+def open_incident(
+    registry: Registry,
+    sighting: Sighting,
+    at: str,
+    *,
+    warn: Warn,
+    repo: Path | None = None,
+    patience_s: float = PATIENCE_S,
+) -> Opened:
+    """Record ``sighting`` at the time ``at`` (a timestamp); ``record_sightings`` has the rules."""
+    return record_sightings(registry, [sighting], at, warn=warn, repo=repo, patience_s=patience_s)[0]
+
+
+def record_sightings(
+    registry: Registry,
+    sightings: Sequence[Sighting],
+    at: str,
+    *,
+    warn: Warn,
+    repo: Path | None = None,
+    patience_s: float = PATIENCE_S,
+) -> tuple[Opened, ...]:
+    """Record ``sightings`` in one turn at the time ``at`` (a timestamp), all of them or none.
+
+    One incident is open per (class, fingerprint): a second sighting is counted on it. One that is resolved is
+    reopened where the session's build had the fix (asked of ``repo``, by default the registry's repository) or where
+    nobody can tell; on an older build the sighting is only counted. What was left as wont-fix stays, and a new
+    incident is opened. Raises OverdeckError for an unknown class (3), unfit text or a log that cannot be written (2),
+    a busy log (75).
     """
-    kind = taxonomy.load(registry.taxonomy).find(sighting.class_name)
+    classes = taxonomy.load(registry.taxonomy)
+    checked = [_check(sighting, classes) for sighting in sightings]
+    where = repo or registry.root
+    opened: list[Opened] = []
+
+    def decide(turn: Turn) -> None:
+        opened.extend(_see(turn, one, at, where) for one in checked)
+
+    recorded = record(registry, at, decide, warn=warn, patience_s=patience_s)
+    return tuple(
+        Opened(
+            recorded.state.get(one.incident.key),
+            one.created,
+            one.recorded,
+            one.earlier,
+            recorded.log,
+            one.recurrence,
+        )
+        for one in opened
+    )
+
+
+def _see(turn: Turn, sighting: _Checked, at: str, repo: Path) -> Opened:
+    """Say in this turn what the sighting amounts to."""
+    nowhere = Path()
+    known = _recorded_under(turn.state, sighting.said.get("key"))
+    if known is not None:
+        if (known.class_id, known.fingerprint) != (sighting.kind.id, sighting.fingerprint):
+            raise usage(
+                f"the key {sighting.said['key']!r} has been used for {known.id} ({known.slug}: {known.title})",
+                code="key-reused",
+                hint="leave --key out, or give this sighting a key of its own",
+            )
+        return Opened(known, created=False, recorded=False, earlier=(), log=nowhere)
+    alike = sighting.alike(turn.state)
+    earlier = tuple(incident.id for incident in alike if incident.state != OPEN)
+    seen = {} if sighting.seen_at is None else {"seen_at": sighting.seen_at}
+    said: dict[str, object] = {**sighting.said, **seen}
+    running = next((incident for incident in alike if incident.state == OPEN), None)
+    ended = [incident for incident in alike if incident.state in (RESOLVED, EVIDENCE_LOST)]
+    if running is not None:
+        turn.say(Draft("occurrence", running.key, said))
+        return Opened(running, created=False, recorded=True, earlier=earlier, log=nowhere)
+    if not ended:
+        place = {"class": sighting.kind.slug, "class_id": sighting.kind.id, "fingerprint": sighting.fingerprint}
+        event = turn.say(Draft("opened", "", {**place, **said}))
+        return Opened(turn.state.get(event.id), created=True, recorded=True, earlier=earlier, log=nowhere)
+    last = ended[-1]
+    recurrence = judge(last, sighting.said.get("build"), sighting.seen_at or at, repo)
+    turn.say(Draft("occurrence", last.key, {**said, "recurrence": str(recurrence)}))
+    if recurrence in (Recurrence.again, Recurrence.suspect):
+        because = _why(recurrence, sighting.said.get("build"))
+        doubt = {"suspect": True} if recurrence is Recurrence.suspect else {}
+        turn.say(Draft("reopened", last.key, {"because": because, **doubt}))
+    others = tuple(name for name in earlier if name != last.id)
+    return Opened(last, created=False, recorded=True, earlier=others, log=nowhere, recurrence=recurrence)
+
+
+def _why(recurrence: Recurrence, build: str | None) -> str:
+    if recurrence is Recurrence.again:
+        return f"seen again on {str(build)[:12]}, which has the fix"
+    if build is None:
+        return "seen again by a session of unknown build"
+    return f"seen again on {build[:12]}, of which nobody can tell whether it has the fix"
+
+
+def _check(sighting: Sighting, classes: taxonomy.Taxonomy) -> _Checked:
+    kind = classes.find(sighting.class_name)
     title = accept("--title", sighting.title, TITLE_LIMIT)
     fingerprint = (
         accept("--fingerprint", sighting.fingerprint, TITLE_LIMIT)
@@ -78,42 +185,7 @@ def open_incident(
         for name, value in (("session", sighting.session), ("build", sighting.build), ("key", sighting.key))
         if value is not None
     }
-    with writing(registry.log, patience_s) as writer:
-        history, state = read(registry, warn)
-        alike = [i for i in state.incidents if (i.class_id, i.fingerprint) == (kind.id, fingerprint)]
-        earlier = tuple(incident.id for incident in alike if incident.state != OPEN)
-        known = _recorded_under(state, context.get("key"))
-        if known is not None:
-            if (known.class_id, known.fingerprint) != (kind.id, fingerprint):
-                raise usage(
-                    f"the key {context['key']!r} has been used for {known.id} ({known.slug}: {known.title})",
-                    code="key-reused",
-                    hint="leave --key out, or give this sighting a key of its own",
-                )
-            return Opened(known, created=False, recorded=False, earlier=(), log=writer.path)
-        running = next((incident for incident in alike if incident.state == OPEN), None)
-        clock, said = history.lamport + 1, {"title": title, **context}
-        if running is not None:
-            event, line = seal("occurrence", lamport=clock, at=at, writer=writer.id, incident=running.key, **said)
-        else:
-            place = {"class": kind.slug, "class_id": kind.id, "fingerprint": fingerprint, **said}
-            event, line = _opening(
-                registry.prefix, set(state.ids.values()), clock=clock, at=at, writer=writer.id, said=place
-            )
-        writer.append([line])
-    after = fold((*history.events, event))
-    return Opened(after.get(event.incident), running is None, recorded=True, earlier=earlier, log=writer.path)
-
-
-def _opening(
-    prefix: str, taken: Container[str], *, clock: int, at: str, writer: str, said: dict[str, str]
-) -> tuple[Event, bytes]:
-    """The ``opened`` event, with the fewest digits that give it an id of its own."""
-    for digits in DIGITS:
-        event, line = seal("opened", lamport=clock, at=at, writer=writer, prefix=prefix, digits=digits, **said)
-        if f"{prefix}-{code(event.id)[:digits]}" not in taken:
-            break
-    return event, line
+    return _Checked(kind, fingerprint, {"title": title, **context}, sighting.seen_at)
 
 
 def _recorded_under(state: State, key: str | None) -> Incident | None:

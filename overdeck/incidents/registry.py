@@ -21,7 +21,20 @@ _KEYS: dict[str, tuple[str, str]] = {
         "REMOTE/BRANCH, such as origin/main",
     ),
 }
-_LATER = {"evidence"}
+_TEST_COMMAND = ("{python}", "-m", "pytest", "-q", "{path}::{id}")
+_EVIDENCE_KEYS = ("test_command", "python", "time_limit_s")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How tests and repros are run: ``[evidence]`` of registry.toml, and nothing that a log says."""
+
+    test_command: tuple[str, ...] = _TEST_COMMAND
+    """argv; ``{python}``, ``{path}`` and ``{id}`` are filled in."""
+    python: str | None = None
+    """The project's own interpreter, relative to its work tree; None: ``.venv``, ``venv``, else python3."""
+    time_limit_s: float = 300.0
+    """Of one run; there are two per artifact."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +47,7 @@ class Registry:
     branch: str
     """``REMOTE/BRANCH``: what a fix must have reached before an incident may be resolved."""
     warnings: tuple[str, ...] = ()
+    policy: Policy = Policy()
 
     @property
     def log(self) -> Path:
@@ -85,14 +99,40 @@ def load(root: Path) -> Registry:
     path = root / MARKER
     table = read_toml(path)
     name, prefix, branch = (_setting(path, table, key) for key in _KEYS)
-    unknown = sorted(table.keys() - _KEYS.keys() - _LATER)
+    unknown = sorted(table.keys() - _KEYS.keys() - {"evidence"})
+    policy, odd = _policy(path, table.get("evidence", {}))
     return Registry(
         root=root,
         name=name or root.parent.name,
         prefix=prefix or "INC",
         branch=branch or "origin/main",
-        warnings=tuple(f"{path}, line {line_of(path, key)}: unknown key {key!r} is ignored" for key in unknown),
+        warnings=tuple(
+            f"{path}, line {line_of(path, key)}: unknown key {key!r} is ignored" for key in (*unknown, *odd)
+        ),
+        policy=policy,
     )
+
+
+def _policy(path: Path, table: object) -> tuple[Policy, list[str]]:
+    """What ``[evidence]`` says, and its unknown keys."""
+    if not isinstance(table, dict):
+        raise broken(path, line_of(path, "evidence"), "evidence must be written as an [evidence] table")
+    command, python = table.get("test_command", list(_TEST_COMMAND)), table.get("python")
+    limit = table.get("time_limit_s", Policy.time_limit_s)
+    words = command if isinstance(command, list) and all(isinstance(word, str) for word in command) else []
+    if not words or not any("{path}" in word for word in words):
+        raise broken(
+            path,
+            line_of(path, "test_command"),
+            f"test_command is {command!r}; it must be a list of words, one of them with {{path}} in it",
+        )
+    if python is not None and (not isinstance(python, str) or not python.strip()):
+        raise broken(path, line_of(path, "python"), f"python is {python!r}; it must be the path of an interpreter")
+    if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit <= 86_400:
+        raise broken(
+            path, line_of(path, "time_limit_s"), f"time_limit_s is {limit!r}; it must be seconds, at most a day"
+        )
+    return Policy(tuple(words), python, float(limit)), sorted(table.keys() - set(_EVIDENCE_KEYS))
 
 
 def _setting(path: Path, table: Mapping[str, Any], key: str) -> str:

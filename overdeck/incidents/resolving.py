@@ -8,15 +8,19 @@ from typing import Any
 
 from overdeck import __version__
 from overdeck.errors import ExitCode, OverdeckError, usage
-from overdeck.git import NoWorkTree, top
-from overdeck.incidents import commit, ids, log
-from overdeck.incidents.artifact import WHAT_AN_ARTIFACT_IS, Artifact, parse
+from overdeck.incidents import commit
+from overdeck.incidents.artifact import PROGRAMS, WHAT_AN_ARTIFACT_IS, Artifact, parse, same
+from overdeck.incidents.commit import Branch
 from overdeck.incidents.current import Warn, read
-from overdeck.incidents.event import Event, seal
-from overdeck.incidents.fold import RESOLVED, WONT_FIX, Incident, State, fold
+from overdeck.incidents.evidence.trial import Machine
+from overdeck.incidents.fold import RESOLVED, WONT_FIX, Incident, State
+from overdeck.incidents.noting import recorded_under
+from overdeck.incidents.proving import Claim, Consent, Proof, carry_out, look_up, work_tree, worst
+from overdeck.incidents.recording import Draft, Turn, record
 from overdeck.incidents.registry import Registry
-from overdeck.incidents.text import accept
-from overdeck.incidents.writer import PATIENCE_S, writing
+from overdeck.incidents.text import TITLE_LIMIT, accept
+from overdeck.incidents.writer import PATIENCE_S
+from overdeck.machine.cgroup import snapshot
 
 Statement = dict[str, Any]
 
@@ -33,6 +37,10 @@ class Closing:
     summary: str | None = None
     repo: Path | None = None
     """Where the commits are; None is the repository that holds the registry."""
+    broken: str | None = None
+    """For repro: and resume: a commit that still has the trouble."""
+    key: str | None = None
+    """The caller's own name for this call: a second call with it writes nothing."""
 
 
 @dataclass(frozen=True)
@@ -44,50 +52,53 @@ class Closed:
     """False when it had been closed in just this way before."""
 
 
+def never(plan: Sequence[str]) -> bool:
+    """The consent of a caller that wants nothing run."""
+    return not plan
+
+
 def resolve(
-    registry: Registry, claim: Closing, at: str, *, warn: Warn, patience_s: float = PATIENCE_S
+    registry: Registry,
+    claim: Closing,
+    at: str,
+    *,
+    warn: Warn,
+    consent: Consent = never,
+    machine: Machine = snapshot,
+    patience_s: float = PATIENCE_S,
 ) -> tuple[Closed, ...]:
     """Close every incident of ``claim``, or none of them; they come back in the order of the call.
 
-    Raises OverdeckError: usage (2) without artifact and without ``wont_fix``, unknown or ambiguous id (3), an
-    artifact that does not hold (4) or that nobody can check now (5). Nothing is written on any of these.
+    Tests and programs are run only where ``consent`` says so to the plan. Raises OverdeckError: usage (2) without
+    artifact and without ``wont_fix``, or without consent; unknown or ambiguous id (3), an artifact that does not hold
+    (4) or that nobody can check now (5); of several, the one with the highest code. Nothing is written on any of these.
     """
     because = None if claim.because is None else accept("--because", claim.because)
     summary = None if claim.summary is None else accept("--summary", claim.summary)
+    name = None if claim.key is None else accept("--key", claim.key, TITLE_LIMIT)
     artifacts = _claimed(claim, because)
-    history, state = read(registry, warn)
-    keys = list(dict.fromkeys(ids.resolve(wanted, state.ids) for wanted in claim.wanted))
+    state = read(registry, warn).state
+    keys = list(dict.fromkeys(state.find(wanted).key for wanted in claim.wanted))
+    if all(recorded_under(state.get(key), ("resolved", "evidence-added", "wont-fixed"), name) for key in keys):
+        return tuple(Closed(state.get(key), False) for key in keys)
     evidence = (
         {}
         if claim.wont_fix
-        else _verify(registry, state, keys, artifacts, repo=claim.repo, vouched=because is not None, at=at)
+        else _verify(registry, state, keys, artifacts, claim, consent=consent, machine=machine, at=at)
     )
-    recorded: list[Event] = []
-    if _to_say(state, keys, claim.wont_fix, evidence):
-        texts = {"because": because, "summary": summary}
-        said = {name: text for name, text in texts.items() if text is not None}
-        with writing(registry.log, patience_s) as writer:
-            # Another process may have closed one of them while git was asked.
-            history = log.read(registry.log)
-            state = fold(history.events)
-            lines: list[bytes] = []
-            for key, kind, found in _to_say(state, keys, claim.wont_fix, evidence):
-                event, line = seal(
-                    kind,
-                    lamport=history.lamport + len(lines) + 1,
-                    at=at,
-                    writer=writer.id,
-                    incident=key,
-                    **({"evidence": found} if found else {}),
-                    **said,
-                )
-                recorded.append(event)
-                lines.append(line)
-            if lines:
-                writer.append(lines)
-    after = fold((*history.events, *recorded))
-    changed = {event.incident for event in recorded}
-    return tuple(Closed(after.get(key), key in changed) for key in keys)
+    if not _to_say(state, keys, claim.wont_fix, evidence):
+        return tuple(Closed(state.get(key), False) for key in keys)
+    texts = {"because": because, "summary": summary, "key": name}
+    said = {what: text for what, text in texts.items() if text is not None}
+
+    def decide(turn: Turn) -> None:
+        # Another process may have closed one of them while git was asked.
+        for key, kind, found in _to_say(turn.state, keys, claim.wont_fix, evidence):
+            turn.say(Draft(kind, key, {**({"evidence": found} if found else {}), **said}))
+
+    recorded = record(registry, at, decide, warn=lambda _: None, patience_s=patience_s)
+    changed = {event.incident for event in recorded.events}
+    return tuple(Closed(recorded.state.get(key), key in changed) for key in keys)
 
 
 def _claimed(claim: Closing, because: str | None) -> list[Artifact]:
@@ -141,8 +152,8 @@ def _to_say(
         elif incident.state != RESOLVED:
             events.append((key, "resolved", evidence[key]))
         else:
-            held = {statement.get("artifact") for statement in incident.evidence}
-            fresh = [statement for statement in evidence[key] if statement["artifact"] not in held]
+            held = {one.get("artifact") for one in incident.standing}
+            fresh = [one for one in evidence[key] if one["artifact"] not in held]
             if fresh:
                 events.append((key, "evidence-added", fresh))
     return events
@@ -153,93 +164,113 @@ def _verify(
     state: State,
     keys: Sequence[str],
     artifacts: Sequence[Artifact],
+    closing: Closing,
     *,
-    repo: Path | None,
-    vouched: bool,
+    consent: Consent,
+    machine: Machine,
     at: str,
 ) -> dict[str, list[Statement]]:
     """Statements per incident key, each artifact checked once; those that an incident has already are left out.
 
-    An artifact counts for the incidents that its trailers name. One that names none of the incidents of this
-    call, and all of them for an incident that none names, are "asserted": taken where the caller ``vouched``
-    for the link (``--because``), rejected elsewhere.
+    An artifact counts for the incidents that the trailers of its fix name. One that names none of the incidents of
+    this call, and all of them for an incident that none names, are taken on the caller's word for the link: where the
+    caller vouched for it (``--because``), and for a test or program that names nobody, since it was run.
     """
     sought = {key: _not_held(state.get(key), artifacts) for key in keys}
     evidence: dict[str, list[Statement]] = {key: [] for key in keys}
-    if not any(sought.values()):
+    claims = {
+        artifact: Claim(artifact, closing.broken if artifact.kind in PROGRAMS else None)
+        for artifact in dict.fromkeys(artifact for refs in sought.values() for artifact in refs)
+    }
+    if not claims:
         return evidence
-    where = _work_tree((repo or registry.root).absolute())
+    where = work_tree((closing.repo or registry.root).absolute())
     branch = commit.fetch(where, registry.branch)
-    looked_at = dict.fromkeys(artifact for refs in sought.values() for artifact in refs)
-    landed = {artifact: commit.find(where, branch, artifact.value) for artifact in looked_at}
-    names = {artifact: _named(found, state) for artifact, found in landed.items()}
+    ready = look_up(where, branch, list(claims.values()), registry.policy)
+    _raise_worst(ready)
+    names = {
+        artifact: _named(found.named, state)
+        for artifact, claim in claims.items()
+        if not isinstance(found := ready[claim], OverdeckError)
+    }
+    linked: dict[str, list[tuple[Artifact, str]]] = {}
+    unnamed: dict[str, OverdeckError] = {}
     for key, refs in sought.items():
         by_trailer = [ref for ref in refs if key in names[ref]]
         on_word = [ref for ref in refs if names[ref].isdisjoint(keys)]
         if not by_trailer and not on_word and len(refs) == len(artifacts):
             on_word = refs
-        if on_word and not vouched:
-            raise _not_named(landed[on_word[0]], state.get(key))
-        evidence[key] = [
-            *(_statement(landed[ref], "verified", at) for ref in by_trailer),
-            *(_statement(landed[ref], "asserted", at) for ref in on_word),
-        ]
+        for ref in on_word:
+            found = ready[claims[ref]]
+            if (
+                closing.because is None
+                and (ref.kind == "commit" or names[ref])
+                and not isinstance(found, OverdeckError)
+            ):
+                unnamed[f"{ref} {key}"] = _not_named(found.artifact, found.named, branch, state.get(key))
+        word = "call" if closing.because is None else "because"
+        linked[key] = [*((ref, "trailer") for ref in by_trailer), *((ref, word) for ref in on_word)]
+    if unnamed:
+        raise worst(unnamed)
+    done = carry_out(where, ready, registry.policy, consent=consent, machine=machine)
+    _raise_worst(done)
+    for key, links in linked.items():
+        for ref, link in links:
+            proof = done[claims[ref]]
+            if isinstance(proof, Proof):
+                evidence[key].append(statement(proof, branch, link, at))
     return evidence
 
 
-def _work_tree(folder: Path) -> Path:
-    """The repository around ``folder`` by the name people have for it, its top; ``folder`` where there is none."""
-    try:
-        return top(folder, hint="od-incidents resolve --help")
-    except NoWorkTree:
-        return folder
+def statement(proof: Proof, branch: Branch, linked_by: str, at: str) -> Statement:
+    """What is written down of a proof: everything that is needed to check it again, and to doubt it."""
+    asserted = proof.artifact.kind == "commit" and linked_by != "trailer"
+    return {
+        "artifact": str(proof.artifact),
+        "verdict": "asserted" if asserted else "verified",
+        "linked_by": linked_by,
+        "branch": branch.name,
+        "head": branch.head,
+        **proof.facts,
+        "checks": [{"argv": check.argv, "exit": check.exit} for check in proof.checks],
+        "verifier": f"overdeck {__version__} {proof.verifier}",
+        "host": os.uname().nodename,
+        "at": at,
+    }
+
+
+def _raise_worst(found: Mapping[Claim, object]) -> None:
+    failures = {str(claim.artifact): error for claim, error in found.items() if isinstance(error, OverdeckError)}
+    if failures:
+        raise worst(failures)
 
 
 def _not_held(incident: Incident, artifacts: Sequence[Artifact]) -> list[Artifact]:
     """The artifacts that are not evidence of a resolved incident already (a short SHA is the full one)."""
     if incident.state != RESOLVED:
         return list(artifacts)
-    held = [str(statement.get("artifact", "")) for statement in incident.evidence]
-    return [artifact for artifact in artifacts if not any(ref.startswith(str(artifact)) for ref in held)]
+    held = [str(one.get("artifact", "")) for one in incident.standing]
+    return [artifact for artifact in artifacts if not any(same(artifact, ref) for ref in held)]
 
 
-def _named(found: commit.Landed, state: State) -> set[str]:
+def _named(trailers: Sequence[str], state: State) -> set[str]:
     """Keys of the incidents that the trailers name; what is ambiguous or unknown names nobody."""
     keys = set()
-    for name in found.named:
+    for name in trailers:
         try:
-            keys.add(ids.resolve(name, state.ids))
+            keys.add(state.find(name).key)
         except OverdeckError:
             continue
     return keys
 
 
-def _not_named(found: commit.Landed, incident: Incident) -> OverdeckError:
-    says = f"its trailer names {', '.join(found.named)}" if found.named else "it has no Incident: trailer"
+def _not_named(artifact: Artifact, named: Sequence[str], branch: Branch, incident: Incident) -> OverdeckError:
+    says = f"its trailer names {', '.join(named)}" if named else "it has no Incident: trailer"
     return OverdeckError(
-        f"commit {found.sha[:12]} is in {found.branch.name}, but does not name {incident.id}: {says}",
+        f"commit {artifact.sha[:12]} is in {branch.name}, but does not name {incident.id}: {says}",
         code="not-named",
         exit_code=ExitCode.REJECTED,
         hint=f"land a commit with the trailer 'Incident: {incident.id}', or vouch for the link with "
         '--because "…" (shown as "asserted" for ever)',
-        data={
-            "id": incident.id,
-            "artifact": f"commit:{found.sha}",
-            "names": list(found.named),
-            "verdict": "rejected",
-        },
+        data={"id": incident.id, "artifact": str(artifact), "names": list(named), "verdict": "rejected"},
     )
-
-
-def _statement(found: commit.Landed, verdict: str, at: str) -> Statement:
-    return {
-        "artifact": f"commit:{found.sha}",
-        "verdict": verdict,
-        "linked_by": "trailer" if verdict == "verified" else "because",
-        "branch": found.branch.name,
-        "head": found.branch.head,
-        "checks": [{"argv": check.argv, "exit": check.exit} for check in (*found.branch.checks, *found.checks)],
-        "verifier": f"overdeck {__version__} {commit.VERIFIER}",
-        "host": os.uname().nodename,
-        "at": at,
-    }

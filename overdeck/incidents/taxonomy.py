@@ -8,6 +8,7 @@ from overdeck.errors import OverdeckError, not_found, usage
 from overdeck.tomlfile import read_toml
 
 SEVERITIES = ("low", "medium", "high", "critical")
+NO_DETECTOR = "none yet"
 
 
 @dataclass(frozen=True)
@@ -21,11 +22,16 @@ class IncidentClass:
     keywords: tuple[str, ...]
     severity: str
     detector: str
-    """``audit: RULE``, ``doctor: CHECK``, or ``none yet``."""
+    """What ``detectors.known`` lists, several with commas between, or ``none yet``."""
     playbook: str
     """File name in ``playbooks/``."""
     machine_first: bool
     """True where a starved machine shows the same symptom, so that it is looked at before the hook."""
+
+    @property
+    def detectors(self) -> tuple[str, ...]:
+        """What finds it by itself; empty for ``none yet``."""
+        return () if self.detector == NO_DETECTOR else tuple(map(str.strip, self.detector.split(",")))
 
 
 @dataclass(frozen=True)

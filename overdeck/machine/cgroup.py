@@ -1,4 +1,4 @@
-"""What the control groups this process runs in say: is the machine holding it back?
+"""What the control groups of a process say: is the machine holding it back?
 
 Both hierarchies are read: v2 (``cpu.stat``, ``pids.*``, ``memory.events``) and v1, where each controller has
 a tree of its own. Limits of a parent bind as well, so every group up to the root is read. A file that is not
@@ -41,10 +41,18 @@ class Delta:
     oom_kills: int
 
 
-def snapshot(*, proc: Path = PROC, sysfs: Path = SYSFS) -> list[Group]:
-    """The groups of this process and their parents, innermost first; empty where there are none (macOS)."""
-    groups = [_read(folder) for folder in dict.fromkeys(_folders(proc, sysfs))]
+def snapshot(*, proc: Path = PROC, sysfs: Path = SYSFS, pid: int | None = None) -> list[Group]:
+    """The groups of process ``pid`` (this one where None) and their parents, innermost first.
+
+    Empty where there are none (macOS), or where the process is gone.
+    """
+    groups = [_read(folder) for folder in folders(proc=proc, sysfs=sysfs, pid=pid)]
     return [group for group in groups if group != Group(group.path)]
+
+
+def folders(*, proc: Path = PROC, sysfs: Path = SYSFS, pid: int | None = None) -> list[Path]:
+    """The folders of these groups in both hierarchies, each once."""
+    return list(dict.fromkeys(_folders(proc, sysfs, "self" if pid is None else str(pid))))
 
 
 def delta(before: list[Group], after: list[Group]) -> list[Delta]:
@@ -64,13 +72,13 @@ def delta(before: list[Group], after: list[Group]) -> list[Delta]:
     ]
 
 
-def _folders(proc: Path, sysfs: Path) -> Iterator[Path]:
-    """The folders that hold this process's groups, each with its parents.
+def _folders(proc: Path, sysfs: Path, pid: str) -> Iterator[Path]:
+    """The folders that hold the process's groups, each with its parents.
 
     In a container the path in /proc may be the host's, absent here or written with ``..``; the mount's root is
     then the nearest to our group.
     """
-    for line in _lines(proc / "self" / "cgroup"):
+    for line in _lines(proc / pid / "cgroup"):
         _, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
         if not controllers:

@@ -61,6 +61,10 @@ def test_the_wheel_holds_what_it_works_on(tmp_path: Path) -> None:
         "overdeck/dispatch/launcher.c",
         "overdeck/_shipped/modules/git-decision/matrix.jsonl",
         "overdeck/_shipped/incidents/taxonomy.toml",
+        "overdeck/_shipped/incidents/playbooks/hook-timeout.md",
+        "overdeck/_shipped/incidents/never-touch.md",
+        "overdeck/_shipped/incidents/template/placement-map.md",
+        "overdeck/_shipped/docs/skills/od-hooks/SKILL.md",
         "overdeck/_shipped/bench/scenarios/swarm/settings.json",
     } <= names
     front = next(name for name in names if name.endswith("scripts/overdeck-hook"))

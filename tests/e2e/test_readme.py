@@ -56,7 +56,9 @@ def test_a_command_of_the_table_runs_as_it_stands(project: tuple[Home, Path], co
     home, work = project
     words = shlex.split(command)
     if "OD-7K2M" in words:
-        incident = home.run("od-incidents", "list", "--json", cwd=work).data["incidents"][0]["id"]
+        incident = home.run("od-incidents", "list", "--state", "all", "--json", cwd=work).data["incidents"][0][
+            "id"
+        ]
         message = f"Fix\n\nIncident: {incident}"
         git(work, "commit", "-q", "--allow-empty", "-m", message, home=home.root)
         git(work, "push", "-q", "origin", "main", home=home.root)

@@ -43,7 +43,12 @@ def _histories(draw: st.DrawFn) -> list[Event]:
         )
         for _ in range(draw(st.integers(0, 12)))
     ]
-    return openings + later
+    alike = [_opened(draw(clocks), "t0", writer) for writer in "cd"[: draw(st.integers(0, 2))]]
+    merges = [
+        _then("merged", one, draw(clocks), into=draw(st.sampled_from([*openings, *alike])).id)
+        for one in draw(st.lists(st.sampled_from([*openings, *alike]), max_size=4))
+    ]
+    return openings + later + alike + merges
 
 
 @settings(max_examples=60)
@@ -104,9 +109,9 @@ def test_an_event_of_a_missing_incident_is_told_and_kept_out() -> None:
 
 def test_a_kind_from_a_newer_version_is_told_and_changes_no_state() -> None:
     opened = _opened()
-    state = fold([opened, _then("resolved", opened, 2), _then("merged", opened, 3), _then("merged", opened, 4)])
+    state = fold([opened, _then("resolved", opened, 2), _then("linked", opened, 3), _then("linked", opened, 4)])
     assert state.incidents[0].state == "resolved"
-    assert state.warnings == (f"{state.incidents[0].id}: this version does not know what 'merged' means",)
+    assert state.warnings == (f"{state.incidents[0].id}: this version does not know what 'linked' means",)
 
 
 def test_evidence_of_a_wrong_shape_in_a_merged_log_is_no_evidence() -> None:
@@ -119,3 +124,54 @@ def test_evidence_of_a_wrong_shape_in_a_merged_log_is_no_evidence() -> None:
 
 def test_an_empty_log_is_an_empty_registry() -> None:
     assert fold([]) == State((), ())
+
+
+def test_merged_incidents_are_one_and_the_first_id_stays() -> None:
+    first, second, third = (_opened(lamport, writer=str(lamport)) for lamport in (1, 2, 3))
+    # Said in both directions and through a third one.
+    events = [_then("merged", first, 4, into=second.id), _then("merged", third, 5, into=second.id)]
+    state = fold([first, second, third, _then("occurrence", third, 6), *events])
+    assert [(one.key, one.occurrences) for one in state.incidents] == [(first.id, 4)]
+    assert {state.get(key).key for key in (first.id, second.id, third.id)} == {first.id}
+    assert state.warnings == ()
+
+
+def test_what_is_not_alike_is_not_merged() -> None:
+    one, other = _opened(title="one"), _opened(title="other")
+    state = fold([one, other, _then("merged", other, 2, into=one.id), _then("merged", one, 3, into="nothing")])
+    assert len(state.incidents) == 2
+
+
+def test_an_end_of_either_is_the_end_of_both() -> None:
+    first, second = _opened(1, writer="a"), _opened(2, writer="b")
+    events = [_then("resolved", first, 3), _then("merged", second, 4, into=first.id)]
+    assert fold([first, second, *events]).incidents[0].state == "resolved"
+
+
+def test_evidence_lost_does_not_close_what_another_clone_has_reopened() -> None:
+    opened = _opened()
+    events = [_then(kind, opened, n) for n, kind in enumerate(("resolved", "reopened", "evidence-lost"), start=2)]
+    assert fold([opened, *events]).incidents[0].state == "open"
+
+
+def test_reopened_twice_at_once_is_one_more_episode() -> None:
+    opened = _opened()
+    again = [_then("reopened", opened, 3, writer) for writer in "ab"]
+    incident = fold([opened, _then("resolved", opened, 2), *again]).incidents[0]
+    assert incident.episodes == 2
+
+
+def test_only_evidence_since_it_was_last_reopened_holds_it_closed() -> None:
+    opened = _opened()
+    events = [
+        _then("resolved", opened, 2, evidence=[{"artifact": "old"}]),
+        _then("reopened", opened, 3),
+        _then("resolved", opened, 4, evidence=[{"artifact": "new"}]),
+    ]
+    incident = fold([opened, *events]).incidents[0]
+    assert ([one["artifact"] for one in incident.standing], len(incident.evidence)) == (["new"], 2)
+
+
+@pytest.mark.parametrize(("count", "recurring"), [(2, frozenset()), (3, frozenset({"C033"}))])
+def test_a_class_of_three_episodes_is_recurring(count: int, recurring: frozenset[str]) -> None:
+    assert fold([_opened(n, f"t{n}") for n in range(1, count + 1)]).recurring == recurring

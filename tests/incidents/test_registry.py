@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from overdeck.errors import ExitCode, OverdeckError
-from overdeck.incidents.registry import Registry, load, locate
+from overdeck.incidents.registry import Policy, Registry, load, locate
 
 GOOD = 'name = "x"\nprefix = "OD"\nbranch = "origin/main"\n'
 
@@ -86,6 +86,12 @@ def test_an_empty_file_has_the_defaults(tmp_path: Path) -> None:
         ('branch = "origin/--exec=x"\n', 1, "REMOTE/BRANCH"),
         ('branch = "origin/a..b"\n', 1, "REMOTE/BRANCH"),
         ("a = 1\na = 2\n", 2, "Cannot overwrite"),
+        ('evidence = "yes"\n', 1, "an \\[evidence\\] table"),
+        ('[evidence]\ntest_command = "pytest"\n', 2, "a list of words"),
+        ('[evidence]\ntest_command = ["pytest"]\n', 2, "with {path} in it"),
+        ("[evidence]\npython = 3\n", 2, "the path of an interpreter"),
+        ("[evidence]\ntime_limit_s = 0\n", 2, "at most a day"),
+        ("[evidence]\ntime_limit_s = true\n", 2, "at most a day"),
     ],
 )
 def test_what_is_wrong_is_named_with_file_and_line(tmp_path: Path, text: str, line: int, why: str) -> None:
@@ -106,3 +112,10 @@ def test_bytes_that_are_not_utf8_are_named_with_their_line(tmp_path: Path) -> No
 def test_a_misspelt_key_is_told(tmp_path: Path) -> None:
     root = _make(tmp_path / "r", GOOD + 'brnach = "origin/dev"\n')
     assert load(root).warnings == (f"{root / 'registry.toml'}, line 4: unknown key 'brnach' is ignored",)
+
+
+def test_the_policy_of_evidence_is_read_and_what_it_does_not_know_is_told(tmp_path: Path) -> None:
+    text = '[evidence]\ntest_command = ["make", "{path}"]\npython = "py"\ntime_limit_s = 5\nforce = true\n'
+    found = load(_make(tmp_path / "r", text))
+    assert found.policy == Policy(("make", "{path}"), "py", 5.0)
+    assert found.warnings == (f"{tmp_path / 'r' / 'registry.toml'}, line 5: unknown key 'force' is ignored",)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from repositories import git, remote_and_clone
 
 from overdeck.errors import OverdeckError
 from overdeck.incidents import commit
@@ -259,6 +260,15 @@ class TestUnverifiable:
         ]
         assert f" in {clone.top}, " in message, "the repository is called by its top, not by the registry in it"
 
+    def test_a_commit_of_another_repository(self, clone: "Clone") -> None:
+        other = remote_and_clone(clone.home, home=clone.home)
+        name = clone.open()
+        git(other, "commit", "--quiet", "--allow-empty", "-m", f"fix\n\nIncident: {name}", home=clone.home)
+        sha = git(other, "rev-parse", "HEAD", home=clone.home)
+        said = _refused(clone, name, "--artifact", f"commit:{sha}", "--json")
+        said.check_refused(5, "unknown-commit", f"there is no commit {sha} in {clone.top}")
+        assert "--repo DIR" in said.document["error"]["hint"]
+
     def test_an_object_that_is_no_commit(self, clone: "Clone") -> None:
         tree = clone.git("rev-parse", "HEAD^{tree}")
         assert _refused(clone, clone.open(), "--artifact", f"commit:{tree}").code == 5
@@ -306,10 +316,28 @@ class TestUnverifiable:
         assert said.code == 5
         assert "--repo DIR" in said.err
 
-    def test_a_test_artifact_is_not_believed(self, clone: "Clone") -> None:
-        said = _refused(clone, clone.open(), "--artifact", "test:tests/x.py::test_x@0fe056c2d")
-        assert said.code == 5
-        assert "this version can verify commit: only" in said.err
+
+class TestOfSeveral:
+    """Everything that is wrong is told at once, with the highest code; nothing is written."""
+
+    def test_each_failure_is_in_the_data_and_the_worst_is_the_exit_code(self, clone: "Clone") -> None:
+        names = [clone.open("one"), clone.open("two")]
+        unmerged, unknown = clone.commit("fix"), "0123456789" * 4
+        refs = [f"--artifact=commit:{sha}" for sha in (unmerged, unknown, _fixed(clone, names[0]))]
+        clone.git("push", "--quiet", "--force", "origin", f"{unmerged}~1:main")
+        said = _refused(clone, *names, *refs, "--json")
+        said.check_refused(5, "unknown-commit", "has not landed")
+        assert [(row["code"], row["exit"]) for row in said.data["failures"]] == [
+            ("not-landed", 4),
+            ("unknown-commit", 5),
+            ("not-landed", 4),
+        ]
+
+    def test_one_that_holds_does_not_help_the_others(self, clone: "Clone") -> None:
+        names = [clone.open("one"), clone.open("two")]
+        good = _fixed(clone, names[0])
+        said = _refused(clone, *names, "--artifact", f"commit:{good}", "--json")
+        said.check_refused(4, "not-named", f"does not name {names[1]}")
 
 
 class TestHostile:

@@ -104,6 +104,8 @@ def test_processes_that_append_at_once_lose_nothing(tmp_path: Path, python: Star
 
 def test_what_was_acknowledged_survives_kill_9(tmp_path: Path, python: Start) -> None:
     acknowledged: set[str] = set()
+    old: set[int] = set()
+    """Torn lines that later writers have left alone."""
     for round_ in range(4):
         writers = [python(APPEND_FOR_EVER, str(tmp_path), f"{round_}-{n}", "1000000") for n in range(2)]
         for writer in writers:
@@ -114,6 +116,10 @@ def test_what_was_acknowledged_survives_kill_9(tmp_path: Path, python: Start) ->
             writer.send_signal(signal.SIGKILL)
             whole_lines = writer.communicate()[0].decode().split("\n")[:-1]
             acknowledged.update(whole_lines)
+        (path,) = tmp_path.glob("*.jsonl")
+        torn = [] if path.read_bytes().endswith(b"\n") else [path.read_bytes().count(b"\n") + 1]
+        assert [damage.line for damage in log.read(tmp_path).damages if damage.line not in old] == torn
+        old.update(torn)
     _append(tmp_path, _line(10**6))
     history = log.read(tmp_path)
     assert acknowledged <= {event.id for event in history.events}

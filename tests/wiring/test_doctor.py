@@ -2,18 +2,17 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 from homes import Home
 
-from overdeck.wiring.doctor import CHECKS, Check, Result, Situation, run
+from overdeck.wiring.doctor import CHECKS, STEPS, Check, Result, Situation, run
 from overdeck.wiring.doctor.wired import client_version
 
 
-def checks(home: Home, **env: str) -> dict[str, dict[str, Any]]:
-    ran = home.run("overdeck", "doctor", "--json", env=env)
+def checks(home: Home, *options: str, **env: str) -> dict[str, dict[str, Any]]:
+    ran = home.run("overdeck", "doctor", "--json", *options, env=env)
     reports = {report["name"]: report for report in ran.data["checks"]}
     assert ran.code == (1 if any(report["state"] == "fail" for report in reports.values()) else 0)
     return reports
@@ -33,7 +32,7 @@ def edit(home: Home, pattern: str, new: str) -> None:
 
 
 def test_after_an_install_nothing_fails(installed):
-    reports = checks(installed)
+    reports = checks(installed, "--yes")
 
     assert not [report for report in reports.values() if report["state"] == "fail"]
     assert {
@@ -41,10 +40,31 @@ def test_after_an_install_nothing_fails(installed):
     } == {"ok"}
 
 
-def test_the_machine_is_looked_at_before_the_launcher_the_wiring_and_the_gates():
-    names = [check.name for check in CHECKS]
+def test_the_machine_is_looked_at_first_then_output_launcher_wiring_and_modules():
+    steps = [check.step for check in CHECKS]
 
-    assert names.index("machine limits") < names.index("front") < names.index("entries") < names.index("gates")
+    assert steps == sorted(steps, key=STEPS.index) and set(steps) == set(STEPS)
+    assert STEPS == ("machine", "output", "launcher", "wiring", "module")
+
+
+def test_every_check_says_what_it_looks_at():
+    assert [check.name for check in CHECKS if not check.looks_at] == []
+
+
+def test_without_a_yes_none_of_the_users_own_code_is_run(installed):
+    """A gate of the user's own that leaves a mark whenever it runs, and no literal to keep it asleep."""
+    mark = installed.root / "ran"
+    folder = installed.root / ".config/overdeck/modules/demo"
+    (folder / "module.py").write_text(f"def evaluate(call):\n    open({str(mark)!r}, 'w')\n")
+    (folder / "module.toml").write_text(
+        (folder / "module.toml").read_text().replace('literals = ["forbidden"]\n', "")
+    )
+    shy = checks(installed)
+
+    assert not mark.exists()
+    assert {shy[name]["state"] for name in ("front", "gates")} == {"skip"}
+    assert all("demo" in shy[name]["seen"] and "--yes" in shy[name]["next"] for name in ("front", "gates"))
+    assert checks(installed, "--yes")["gates"]["state"] == "fail" and mark.exists()
 
 
 def test_without_an_install_doctor_points_to_it_and_does_not_fail(home):
@@ -123,7 +143,7 @@ def test_a_gate_that_no_longer_denies_fails(installed):
     (installed.root / ".config/overdeck/modules/demo/module.py").write_text(
         "def evaluate(call):\n    return None\n"
     )
-    report = checks(installed)["gates"]
+    report = checks(installed, "--yes")["gates"]
 
     assert report["state"] == "fail" and report["next"] == "overdeck hooks test demo"
 
@@ -150,7 +170,7 @@ def test_a_front_that_speaks_on_a_harmless_call_is_not_ok(installed):
     manifest = (folder / "module.toml").read_text()
     (folder / "module.toml").write_text(manifest.replace('literals = ["forbidden"]\n', ""))
 
-    assert checks(installed)["front"]["state"] == "warn"
+    assert checks(installed, "--yes")["front"]["state"] == "warn"
 
 
 def test_a_state_folder_that_others_may_write_fails(installed):
@@ -207,25 +227,6 @@ def test_the_clients_version_is_read_from_its_name(tmp_path):
     link.symlink_to(target)
 
     assert client_version(link) == " (2.1.197)"
-
-
-def test_throttling_in_the_window_is_a_warning(places, recipe, tmp_path: Path):
-    """The counters of a fake control group grow while the check watches."""
-    proc, sysfs = tmp_path / "proc", tmp_path / "cgroup"
-    (proc / "self").mkdir(parents=True)
-    sysfs.mkdir()
-    (proc / "self" / "cgroup").write_text("0::/\n")
-    stat = sysfs / "cpu.stat"
-    stat.write_text("nr_periods 10\nnr_throttled 1\nthrottled_usec 5\n")
-
-    def grow(seconds: float) -> None:
-        assert seconds > 0
-        stat.write_text("nr_periods 12\nnr_throttled 3\nthrottled_usec 90005\n")
-
-    situation = Situation(places, recipe, {}, proc=proc, sysfs=sysfs, sleep=grow)
-    reports = run([check for check in CHECKS if check.name == "machine limits"], situation)
-
-    assert reports[0].state == "warn" and "2 of 2 periods" in reports[0].seen
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import typer
 
 from overdeck.cli.incidents.options import RegistryOption, find_registry
 from overdeck.cli.output import JsonOption, verb
+from overdeck.paths import Places
 
 
 class StateName(StrEnum):
@@ -38,7 +39,7 @@ def list_incidents(
     """List incidents, the one that moved last first. Without --state: the open ones."""
     with verb("incidents.list", as_json) as out:
         from overdeck.incidents import when
-        from overdeck.incidents.current import read
+        from overdeck.incidents.current import overview
         from overdeck.incidents.listing import select
         from overdeck.incidents.text import shown
 
@@ -54,12 +55,13 @@ def list_incidents(
                 classes = tuple(one for one in classes if one.type == type_name)
             class_ids = [one.id for one in classes]
         start = when.since(since, time.time()) if since is not None else ""
-        everything = read(found, out.warn).state
+        everything = overview(found, out.warn, Places.from_environment().cache)
         chosen = select(everything.incidents, state=state.value, class_ids=class_ids, since=start)
         if as_json:
             out.data = {
                 "incidents": [one.facts for one in chosen],
                 "total": len(everything.incidents),
+                "recurring": sorted(everything.recurring),
             }
             return
         if chosen:

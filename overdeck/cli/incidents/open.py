@@ -1,25 +1,60 @@
-"""``od-incidents open``: record trouble."""
+"""``od-incidents open``: record trouble, one by hand or all that a report tells of."""
 
+import sys
 import time
-from typing import Annotated
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from overdeck.cli.incidents.options import RegistryOption, find_registry
-from overdeck.cli.output import JsonOption, verb
+from overdeck.cli.incidents.options import KeyOption, RegistryOption, find_registry
+from overdeck.cli.output import JsonOption, Output, verb
+from overdeck.errors import usage
+
+if TYPE_CHECKING:
+    from overdeck.incidents.intake import Intake
+    from overdeck.incidents.opening import Opened
+    from overdeck.incidents.registry import Registry
+
+ONE = 'od-incidents open --class hook-timeout --title "…"'
+
+_MEANT = {
+    "again": "it came back on a build that has the fix",
+    "suspect": "it was seen again, and nobody can tell whether that session had the fix",
+    "old-build": "seen on an old build, which has not got the fix yet",
+    "before-the-end": "seen before its end",
+}
 
 
 def open_incident(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="With --from-…: the report. Default: standard input.")
+    ] = None,
     *,
     class_name: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--class",
             metavar="CLASS",
-            help="What kind of trouble: C033 or hook-timeout; any other word lists them.",
+            help="What kind of trouble: C033 or hook-timeout; any other word lists them. With --from-…: the class of "
+            "what no class is for.",
         ),
-    ],
-    title: Annotated[str, typer.Option("--title", help="What happened, in one line.")],
+    ] = None,
+    title: Annotated[str | None, typer.Option("--title", help="What happened, in one line.")] = None,
+    from_doctor: Annotated[
+        bool, typer.Option("--from-doctor", help="Record what overdeck doctor --json (or triage --json) found.")
+    ] = False,
+    from_audit: Annotated[
+        bool, typer.Option("--from-audit", help="Record what overdeck audit --json found.")
+    ] = False,
+    from_stdin: Annotated[
+        bool,
+        typer.Option(
+            "--from-stdin",
+            help="Record any of these, overdeck fires --json, or lines of events (StopFailure, calls).",
+        ),
+    ] = False,
     fingerprint: Annotated[
         str | None,
         typer.Option("--fingerprint", help="What makes two sightings the same trouble. Default: the title."),
@@ -28,39 +63,131 @@ def open_incident(
     build: Annotated[
         str | None, typer.Option("--build", metavar="SHA", help="The commit that session runs on.")
     ] = None,
-    key: Annotated[
-        str | None,
-        typer.Option("--key", help="Your name for this call: a retry with the same key writes nothing."),
+    key: KeyOption = None,
+    repo: Annotated[
+        Path | None,
+        typer.Option("--repo", metavar="DIR", help="Where --build is. Default: the registry's repository."),
     ] = None,
     registry: RegistryOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Open an incident; while one of the same class and fingerprint is open, count an occurrence on it."""
+    """Open an incident; while one of the same class and fingerprint is open, count an occurrence on it.
+
+    One that is resolved is open again where the build had its fix, or nobody knows the build; on an older build the
+    sighting is only counted. With --from-doctor, --from-audit or --from-stdin: the same for everything that the report
+    tells of, each once however often the report is handed in.
+    """
     with verb("incidents.open", as_json) as out:
+        from overdeck.incidents import intake
+
+        sources = {
+            "--from-doctor": (from_doctor, intake.DOCTOR),
+            "--from-audit": (from_audit, intake.AUDIT),
+            "--from-stdin": (from_stdin, ()),
+        }
+        chosen = [name for name, (given, _) in sources.items() if given]
+        if chosen:
+            by_hand = {"--title": title, "--fingerprint": fingerprint, "--session": session, "--key": key}
+            clash = chosen[1:] + [name for name, value in by_hand.items() if value is not None]
+            if clash:
+                raise usage(f"{chosen[0]} and {clash[0]} do not go together", hint=f"leave {clash[0]} out")
+            found = intake.read(_input(file, chosen[0]), sources[chosen[0]][1])
+            _record(out, find_registry(registry), found, build, repo, class_name)
+            return
+        if file is not None:
+            raise usage(f"{file} is read with --from-doctor, --from-audit or --from-stdin only", hint=ONE)
+        if class_name is None or title is None:
+            missing = " and ".join(
+                name for name, value in (("--class", class_name), ("--title", title)) if value is None
+            )
+            raise usage(f"an incident needs {missing}", hint=ONE)
         from overdeck.incidents import opening
-        from overdeck.incidents.text import shown
         from overdeck.incidents.when import timestamp
 
         sighting = opening.Sighting(class_name, title, fingerprint, session, build, key)
-        opened = opening.open_incident(find_registry(registry), sighting, timestamp(time.time()), warn=out.warn)
-        incident = opened.incident
-        out.data = {
-            **incident.facts,
-            "created": opened.created,
-            "recorded": opened.recorded,
-            "earlier": list(opened.earlier),
-            "trailer": opened.trailer,
-            "log": str(opened.log),
-        }
-        if not opened.recorded:
-            out.line(f"{incident.id} has this call already (key {key}); nothing was written")
-        elif opened.created:
-            out.line(f"{incident.id} opened: {incident.slug}: {shown(incident.title)}")
-        else:
-            again = f"counted as occurrence {incident.occurrences}"
-            out.line(f"{incident.id} is open already; {again}: {shown(incident.title)}")
-        for name in opened.earlier:
-            out.note(f"it happened before: od-incidents show {name}")
+        opened = opening.open_incident(
+            find_registry(registry), sighting, timestamp(time.time()), warn=out.warn, repo=repo
+        )
+        out.data = {**_facts(opened), "trailer": opened.trailer, "log": str(opened.log)}
+        _show(out, opened)
         out.note(f"the commit that fixes it has this line at the end of its message: {opened.trailer}")
-        if opened.recorded and any((folder / ".git").exists() for folder in opened.log.parents):
-            out.note(f"commit the log, too: {opened.log}")
+        _remind(out, [opened])
+
+
+def _input(file: Path | None, source: str) -> bytes:
+    """The report: the file, else standard input, which must be a pipe or a file."""
+    if file is not None and str(file) != "-":
+        try:
+            return file.read_bytes()
+        except FileNotFoundError:
+            raise usage(
+                f"there is no {file}", hint=f"overdeck doctor --json | od-incidents open {source}"
+            ) from None
+    if sys.stdin.isatty():
+        raise usage(
+            f"{source} reads a report, and standard input is the terminal",
+            hint=f"overdeck {'audit' if 'audit' in source else 'doctor'} --json | od-incidents open {source}",
+        )
+    return sys.stdin.buffer.read()
+
+
+def _record(
+    out: Output, registry: "Registry", found: "Intake", build: str | None, repo: Path | None, other: str | None
+) -> None:
+    from overdeck.incidents.reporting import report
+    from overdeck.incidents.when import timestamp
+
+    now = timestamp(time.time())
+    done = report(registry, found.seen, now, warn=out.warn, build=build, repo=repo, other=other or "")
+    out.data = {
+        "incidents": [_facts(opened) for opened in done.opened],
+        "opened": sum(opened.created for opened in done.opened),
+        "counted": sum(opened.recorded and not opened.created for opened in done.opened),
+        "repeated": sum(not opened.recorded for opened in done.opened),
+        "idle": found.idle,
+        "unclassed": [{"detector": seen.detector, "title": seen.title} for seen in done.unclassed],
+    }
+    for opened in done.opened:
+        _show(out, opened)
+    for seen in done.unclassed:
+        out.warn(f"no class of this registry is for {seen.detector!r}, so it was left out: {seen.title}")
+    if done.unclassed:
+        out.note("--class CLASS opens what no class is for; the detector of a class is set in taxonomy.toml")
+    if not done.opened and not done.unclassed:
+        out.line(f"nothing to record: {found.idle} findings are idle")
+    _remind(out, done.opened)
+
+
+def _facts(opened: "Opened") -> dict[str, object]:
+    return {
+        **opened.incident.facts,
+        "created": opened.created,
+        "recorded": opened.recorded,
+        "recurrence": opened.recurrence,
+        "earlier": list(opened.earlier),
+    }
+
+
+def _show(out: Output, opened: "Opened") -> None:
+    from overdeck.incidents.text import shown
+
+    incident = opened.incident
+    if not opened.recorded:
+        out.line(f"{incident.id} has this already; nothing was written: {shown(incident.title)}")
+    elif opened.created:
+        out.line(f"{incident.id} opened: {incident.slug}: {shown(incident.title)}")
+    elif opened.recurrence is not None:
+        out.line(f"{incident.id} is {incident.state}: {_MEANT[opened.recurrence]}: {shown(incident.title)}")
+    else:
+        again = f"counted as occurrence {incident.occurrences}"
+        out.line(f"{incident.id} is open already; {again}: {shown(incident.title)}")
+    for name in opened.earlier:
+        out.note(f"it happened before: od-incidents show {name}")
+
+
+def _remind(out: Output, opened: "Sequence[Opened]") -> None:
+    """A log in a git work tree is to be committed."""
+    logs = dict.fromkeys(one.log for one in opened if one.recorded)
+    for log in logs:
+        if any((folder / ".git").exists() for folder in log.parents):
+            out.note(f"commit the log, too: {log}")

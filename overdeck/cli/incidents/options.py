@@ -19,6 +19,11 @@ RegistryOption = Annotated[
     ),
 ]
 
+KeyOption = Annotated[
+    str | None,
+    typer.Option("--key", help="Your name for this call: a retry with the same key writes nothing."),
+]
+
 
 def find_registry(chosen: Path | None) -> "Registry":
     """The registry that a verb works on, as options, environment and cwd have it."""

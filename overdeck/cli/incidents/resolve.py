@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from overdeck.cli.incidents.options import RegistryOption, find_registry
+from overdeck.cli.incidents.consent import YesOption, consent_of
+from overdeck.cli.incidents.options import KeyOption, RegistryOption, find_registry
 from overdeck.cli.output import JsonOption, verb
 
 
@@ -15,7 +16,11 @@ def resolve(
     *,
     artifact: Annotated[
         list[str] | None,
-        typer.Option("--artifact", metavar="REF", help="What proves the fix: commit:SHA. May be repeated."),
+        typer.Option(
+            "--artifact",
+            metavar="REF",
+            help="What proves the fix: commit:SHA, test:PATH::ID@SHA, repro:PATH or resume:PATH. May be repeated.",
+        ),
     ] = None,
     wont_fix: Annotated[bool, typer.Option("--wont-fix", help="Leave it as it is; needs --because.")] = False,
     because: Annotated[
@@ -27,6 +32,12 @@ def resolve(
     summary: Annotated[
         str | None, typer.Option("--summary", "--message", metavar="LINE", help="What the fix was, in one line.")
     ] = None,
+    broken: Annotated[
+        str | None,
+        typer.Option("--broken", metavar="REV", help="For repro: and resume: a commit that has the trouble."),
+    ] = None,
+    yes: YesOption = False,
+    key: KeyOption = None,
     repo: Annotated[
         Path | None,
         typer.Option("--repo", metavar="DIR", help="Where the commits are. Default: the registry's repository."),
@@ -37,14 +48,23 @@ def resolve(
     """Close incidents with an artifact that proves the fix, or as wont-fix with a reason.
 
     commit:SHA is accepted when, after a fetch, it is in the branch that ships (origin/main) and its message has
-    the trailer 'Incident: ID'. Exit codes: 2 no artifact, 4 it does not hold, 5 nobody can tell now.
+    the trailer 'Incident: ID'. test:PATH::ID@SHA is run in clean worktrees: it must fail on the parent of SHA, with
+    its file laid over, and pass at SHA. repro:PATH and resume:PATH, programs in the repository, must fail at --broken
+    and end well at the head. What is run is listed, and needs --yes. Exit codes: 2 no artifact or no --yes, 4 it does
+    not hold, 5 nobody can tell now; of several, the highest.
     """
     with verb("incidents.resolve", as_json) as out:
         from overdeck.incidents import resolving
         from overdeck.incidents.when import timestamp
 
-        claim = resolving.Closing(wanted, artifact or (), wont_fix, because, summary, repo)
-        outcome = resolving.resolve(find_registry(registry), claim, timestamp(time.time()), warn=out.warn)
+        claim = resolving.Closing(wanted, artifact or (), wont_fix, because, summary, repo, broken, key)
+        outcome = resolving.resolve(
+            find_registry(registry),
+            claim,
+            timestamp(time.time()),
+            warn=out.warn,
+            consent=consent_of(out, yes),
+        )
         rows = [
             {**closed.incident.facts, "recorded": closed.recorded, "evidence": closed.incident.evidence}
             for closed in outcome

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from overdeck.incidents.fold import Incident
     from overdeck.incidents.registry import Registry
 
+_LINKS = {"trailer": "named by its trailer", "call": "linked by the call that ran it"}
+
 
 def show(
     wanted: Annotated[str, typer.Argument(metavar="ID", help="The incident; the beginning of its id is enough.")],
@@ -20,21 +22,21 @@ def show(
 ) -> None:
     """Show one incident: its class and playbook, its timeline, and its evidence with the verdict."""
     with verb("incidents.show", as_json) as out:
-        from overdeck.incidents import ids
         from overdeck.incidents.current import read
 
         found = find_registry(registry)
         state = read(found, out.warn).state
-        incident = state.get(ids.resolve(wanted, state.ids))
+        incident = state.find(wanted)
         about = _class_facts(out, found, incident)
         out.data = {
             **incident.facts,
             **about,
+            "recurring": incident.class_id in state.recurring,
             "evidence": incident.evidence,
             "timeline": [dict(event.body) for event in incident.events],
         }
         if not as_json:
-            _print(out, incident, about)
+            _print(out, incident, about, recurring=incident.class_id in state.recurring)
 
 
 def _class_facts(out: Output, registry: "Registry", incident: "Incident") -> dict[str, Any]:
@@ -54,7 +56,7 @@ def _class_facts(out: Output, registry: "Registry", incident: "Incident") -> dic
     }
 
 
-def _print(out: Output, incident: "Incident", about: dict[str, Any]) -> None:
+def _print(out: Output, incident: "Incident", about: dict[str, Any], *, recurring: bool) -> None:
     from overdeck.incidents.text import shown
 
     seen = f"{incident.occurrences} occurrences" if incident.occurrences > 1 else "1 occurrence"
@@ -62,6 +64,14 @@ def _print(out: Output, incident: "Incident", about: dict[str, Any]) -> None:
     out.line(
         f"class     {shown(incident.slug)} ({shown(incident.class_id)}), severity {about['severity']}, {seen}"
     )
+    if incident.episodes > 1 or recurring:
+        often = ", the class is recurring" if recurring else ""
+        doubt = ", suspect: the build that saw it again is unknown" if incident.suspect else ""
+        out.line(f"episodes  {incident.episodes}{often}{doubt}")
+    if incident.old_builds:
+        out.line(f"old build {incident.old_builds} of the occurrences, by sessions without the fix")
+    if incident.merged:
+        out.line(f"merged    {', '.join(incident.merged)}")
     if about["playbook"]:
         first = ", the machine first" if about["machine_first"] else ""
         out.line(f"playbook  {about['playbook']}{first}")
@@ -70,7 +80,7 @@ def _print(out: Output, incident: "Incident", about: dict[str, Any]) -> None:
     for event in incident.events:
         told = [
             f"{name}: {shown(str(event.body[name]))}"
-            for name in ("summary", "because", "text", "session", "build")
+            for name in ("summary", "because", "text", "session", "build", "recurrence")
             if name in event.body
         ]
         out.line(f"  {event.at[:19].replace('T', ' ')}  {shown(event.kind):14}  {shown(event.writer)}")
@@ -80,13 +90,19 @@ def _print(out: Output, incident: "Incident", about: dict[str, Any]) -> None:
         out.line()
         out.line("evidence")
     for statement in incident.evidence:
-        link = "named by its trailer" if statement.get("linked_by") == "trailer" else "linked by somebody's word"
+        link = _LINKS.get(str(statement.get("linked_by")), "linked by somebody's word")
         out.line(
             shown(
                 f"  {statement.get('verdict')}: {statement.get('artifact')}, {link}, in {statement.get('branch')} "
                 f"at {str(statement.get('head'))[:12]}"
             )
         )
+        runs = statement.get("runs")
+        for name, ran in runs.items() if isinstance(runs, dict) else ():
+            facts = ran if isinstance(ran, dict) else {}
+            words = facts.get("argv")
+            command = " ".join(map(str, words)) if isinstance(words, list) else ""
+            out.line(shown(f"    {name}: {facts.get('outcome')}, exit {facts.get('exit')}: {command}"))
         out.line(
             shown(f"    checked {statement.get('at')} on {statement.get('host')} by {statement.get('verifier')}")
         )

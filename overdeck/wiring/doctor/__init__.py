@@ -1,14 +1,16 @@
-"""``overdeck doctor``: ordered checks, the machine before the launcher, the wiring, and the modules.
+"""``overdeck doctor``: ordered checks: the machine, then output, the launcher, the wiring, and the modules last.
 
 A new check is a function, a ``Check``, and its place in a tuple.
 """
 
 from overdeck.wiring.doctor.canary import CANARY
-from overdeck.wiring.doctor.check import Check, Report, Result, Situation, run
-from overdeck.wiring.doctor.launcher import LAUNCHER
+from overdeck.wiring.doctor.check import STEPS, Check, Finding, Report, Result, Situation, run
+from overdeck.wiring.doctor.commands import COMMANDS
+from overdeck.wiring.doctor.launcher import FLEET, LAUNCHER
 from overdeck.wiring.doctor.machine import MACHINE
+from overdeck.wiring.doctor.output import OUTPUT
 from overdeck.wiring.doctor.wired import WIRED
 
-CHECKS: tuple[Check, ...] = (*MACHINE, *LAUNCHER, *WIRED, *CANARY)
+CHECKS: tuple[Check, ...] = (*MACHINE, *OUTPUT, *LAUNCHER, *COMMANDS, *WIRED, *FLEET, *CANARY)
 
-__all__ = ["CHECKS", "Check", "Report", "Result", "Situation", "run"]
+__all__ = ["CHECKS", "STEPS", "Check", "Finding", "Report", "Result", "Situation", "run"]

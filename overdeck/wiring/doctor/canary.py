@@ -1,6 +1,36 @@
-"""Does every gate still deny what its matrix says it must, through the front?"""
+"""The modules themselves, last of all: what their runs ended with, and whether each still answers its matrix."""
 
-from overdeck.wiring.doctor.check import Check, Result, Situation
+from collections import Counter
+
+from overdeck.dispatch.manifest import Manifest
+from overdeck.telemetry import lines
+from overdeck.wiring.doctor.check import AGREE, Check, Finding, Result, Situation
+from overdeck.wiring.doctor.recent import RECENTLY, recent
+
+
+def _timeouts(situation: Situation) -> Result:
+    return _ended(situation, "timeout", "was killed at its deadline")
+
+
+def _errors(situation: Situation) -> Result:
+    return _ended(situation, "error", "failed")
+
+
+def _ended(situation: Situation, end: str, what: str) -> Result:
+    """Which modules' runs of the last hour ended so."""
+    calls, _damaged = recent(situation.places.calls_log, lines.call)
+    runs = [run for call in calls if not call.session.startswith("overdeck-") for run in call.runs]
+    counted = Counter(run.module for run in runs if run.end == end)
+    if counted:
+        found = tuple(
+            Finding(module, f"{module} {what} {times} times", f"fires: {end}s")
+            for module, times in counted.most_common()
+        )
+        said = "; ".join(finding.said for finding in found)
+        return Result("warn", f"{said} {RECENTLY}", f"overdeck hooks errors {found[0].about}", found)
+    if not runs:
+        return Result("skip", f"no module has run {RECENTLY}")
+    return Result("ok", f"{len(runs)} runs of modules {RECENTLY}, none {what}")
 
 
 def _canaries(situation: Situation) -> Result:
@@ -12,15 +42,32 @@ def _canaries(situation: Situation) -> Result:
         return Result("skip", "which gates are on is not known: the config cannot be read")
     if not gates:
         return Result("skip", "no gate is on")
+    ours = [gate for gate in gates if situation.yes or not gate.user]
+    unrun = _unrun([gate for gate in gates if gate not in ours])
     failed, cases = [], 0
-    for gate in gates:
+    for gate in ours:
         result = run_matrix(gate)
         cases += result.cases
         if not result.ok:
-            failed.append(f"{gate.id}: {result.failures[0] if result.failures else 'its matrix has no case'}")
+            why = result.failures[0] if result.failures else "its matrix has no case"
+            failed.append(Finding(gate.id, f"{gate.id}: {why}"))
     if failed:
-        return Result("fail", "; ".join(failed), f"overdeck hooks test {failed[0].partition(':')[0]}")
-    return Result("ok", f"{len(gates)} gates answer all {cases} cases of their matrices through the front")
+        said = "; ".join(finding.said for finding in failed)
+        return Result("fail", said + unrun, f"overdeck hooks test {failed[0].about}", tuple(failed))
+    if not ours:
+        return Result("skip", unrun.removeprefix("; "), AGREE)
+    seen = f"{len(ours)} gates answer all {cases} cases of their matrices through the front{unrun}"
+    return Result("ok", seen, AGREE if unrun else "")
 
 
-CANARY = (Check("gates", _canaries),)
+def _unrun(gates: list[Manifest]) -> str:
+    """What is said of gates that are the user's own code."""
+    named = ", ".join(gate.id for gate in gates)
+    return f"; not run, because they are your own code: {named} (--yes runs them)" if gates else ""
+
+
+CANARY = (
+    Check("hook timeouts", _timeouts, "module", "the last hour of the calls log", "hook-timeout"),
+    Check("module errors", _errors, "module", "the last hour of the calls log", "module-crashing"),
+    Check("gates", _canaries, "module", "each gate's matrix, through the front", "gate-silent"),
+)

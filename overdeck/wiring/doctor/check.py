@@ -1,8 +1,8 @@
 """What a check of ``overdeck doctor`` is given and what it answers."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -10,7 +10,9 @@ from typing import Literal, NamedTuple
 from overdeck.authoring.fleet import load_fleet, matchers
 from overdeck.dispatch.planning import Fleet, Recipe
 from overdeck.errors import OverdeckError
-from overdeck.machine import cgroup
+from overdeck.machine import guardlog
+from overdeck.machine.processes import Process, table
+from overdeck.machine.window import Roots, Window, watch
 from overdeck.paths import Places
 from overdeck.wiring import entries
 from overdeck.wiring.install import install
@@ -20,7 +22,24 @@ from overdeck.wiring.sources import user_settings
 INSTALL = "overdeck install"
 """The advice that ``run`` replaces where it would not help."""
 
+AGREE = "overdeck doctor --yes"
+"""The advice where the user's own code would be run."""
+
 State = Literal["ok", "warn", "fail", "skip"]
+Step = Literal["machine", "output", "launcher", "wiring", "module"]
+STEPS: tuple[Step, ...] = ("machine", "output", "launcher", "wiring", "module")
+"""The order of a visit: each step is a suspect only where all before it are innocent."""
+
+
+class Finding(NamedTuple):
+    """One trouble that an incident may be made of."""
+
+    about: str
+    """What it is on, without any number: two visits that find the same trouble say the same."""
+    said: str
+    """One line for people."""
+    detector: str = ""
+    """Who else finds the same trouble, as a taxonomy names it (``audit: RULE``): the two are then one incident."""
 
 
 class Result(NamedTuple):
@@ -29,11 +48,18 @@ class Result(NamedTuple):
     state: State
     seen: str
     next: str = ""
+    findings: tuple[Finding, ...] = ()
+    """What is wrong, thing by thing. A failed check that names none is a finding as a whole; a warning is not."""
 
 
 class Check(NamedTuple):
     name: str
     run: Callable[["Situation"], Result]
+    step: Step = "module"
+    looks_at: str = ""
+    """What it reads or starts, in a few words."""
+    trouble: str | None = None
+    """The class of incident that its findings are of; None where a registry's taxonomy alone may know one."""
 
 
 class Report(NamedTuple):
@@ -43,6 +69,17 @@ class Report(NamedTuple):
     state: State
     seen: str
     next: str
+    step: Step
+    looked_at: str
+    trouble: str | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """What ``--json`` says of it."""
+        facts = self._asdict()
+        facts["class"] = facts.pop("trouble")
+        return {**facts, "findings": [finding._asdict() for finding in self.findings]}
 
 
 @dataclass(frozen=True)
@@ -52,11 +89,35 @@ class Situation:
     places: Places
     recipe: Recipe
     environ: Mapping[str, str]
-    proc: Path = cgroup.PROC
-    sysfs: Path = cgroup.SYSFS
+    yes: bool = False
+    """Whether the user's own code may be run: their modules, the interpreters of their hooks."""
+    roots: Roots = field(default_factory=Roots)
     window_s: float = 0.2
-    """How long the counters of the machine are watched."""
+    """How long the machine is watched."""
+    pids: tuple[int, ...] = ()
+    """Processes whose control groups are looked at besides ours and those of the clients that run."""
+    guard_logs: tuple[Path, ...] = guardlog.USUAL
     sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+    read_table: Callable[[], Sequence[Process]] = table
+
+    @cached_property
+    def window(self) -> Window:
+        """The machine, watched once for all checks."""
+        return watch(
+            self.window_s,
+            roots=self.roots,
+            pids=self.pids,
+            guard_logs=self.guard_logs,
+            sleep=self.sleep,
+            clock=self.clock,
+            read_table=self.read_table,
+        )
+
+    @property
+    def window_text(self) -> str:
+        """``in 200 ms``, as it stands behind what was counted."""
+        return f"in {self.window_s * 1000:.0f} ms" if self.window_s < 1 else f"in {self.window_s:g} s"
 
     @cached_property
     def fleet(self) -> Fleet | None:
@@ -122,5 +183,19 @@ def run(checks: Iterable[Check], situation: Situation) -> list[Report]:
         if result.next == INSTALL and situation.refusal is not None:
             refusal = situation.refusal
             result = result._replace(next=f"{refusal.hint} (until then {INSTALL} refuses: {refusal.message})")
-        reports.append(Report(check.name, *result))
+        findings = result.findings
+        if result.state == "fail" and not findings:
+            findings = (Finding("", result.seen),)
+        reports.append(
+            Report(
+                check.name,
+                result.state,
+                result.seen,
+                result.next,
+                check.step,
+                check.looks_at,
+                check.trouble,
+                findings,
+            )
+        )
     return reports

@@ -10,11 +10,12 @@ from pathlib import Path
 from statistics import median
 
 from overdeck.authoring.fleet import built_front, front_argv
+from overdeck.dispatch.matchers import matches
 from overdeck.dispatch.plan import PlanError, parse, read_plan, trusted
 from overdeck.dispatch.planning import Recipe
 from overdeck.files import obstacle
 from overdeck.process import Completed, run
-from overdeck.wiring.doctor.check import INSTALL, Check, Result, Situation
+from overdeck.wiring.doctor.check import AGREE, INSTALL, Check, Result, Situation
 from overdeck.wiring.install import timeout_s
 from overdeck.wiring.payloads import payload_for
 
@@ -101,6 +102,9 @@ def _front(situation: Situation) -> Result:
     if entry is None:
         return Result("fail", "the entries that install wrote are gone from the settings", INSTALL)
     event = entry.event
+    own = _own_code(situation, event)
+    if own and not situation.yes:
+        return Result("skip", f"a call would run your own code: {own} (--yes runs it)", AGREE)
     call = payload_for(event, "Bash", cwd="/", transcript=os.devnull) | {"session_id": SESSION}
     argv = [str(word) for word in entry.argv]
     limit = timeout_s(situation.recipe)
@@ -115,6 +119,17 @@ def _front(situation: Situation) -> Result:
         harmless = said.startswith("{") and "systemMessage" not in said
         return Result("warn" if harmless else "fail", f"the front speaks on a harmless call: {said[:200]}", again)
     return Result("ok", f"the front starts with an empty environment and says nothing to a harmless {event}")
+
+
+def _own_code(situation: Situation, event: str) -> str:
+    """The user's own modules that a harmless Bash call would start: those that no literal keeps asleep."""
+    fleet = situation.fleet
+    asked = [
+        module
+        for module in (fleet.enabled if fleet is not None else ())
+        if module.user and not module.literals and matches(module.events.get(event, "-"), "Bash")
+    ]
+    return ", ".join(module.id for module in asked)
 
 
 def _native(situation: Situation) -> Result:
@@ -158,11 +173,14 @@ def _recipe_in_force(situation: Situation) -> Recipe:
 
 
 LAUNCHER = (
-    Check("python", _python),
-    Check("state folder", _state),
-    Check("modules", _modules),
-    Check("plans", _plans),
-    Check("interpreter", _interpreter),
-    Check("front", _front),
-    Check("native front", _native),
+    Check("python", _python, "launcher", "this interpreter", "old-python"),
+    Check("state folder", _state, "launcher", "owner and mode of the state directory", "state-unwritable"),
+    Check("plans", _plans, "launcher", "checksums and sources of the plans", "plan-stale"),
+    Check(
+        "interpreter", _interpreter, "launcher", "the interpreter that the plans name, started", "launcher-dead"
+    ),
+    Check("front", _front, "launcher", "the installed entry, started", "launcher-dead"),
+    Check("native front", _native, "launcher", "the installed binary and its source", "front-not-native"),
 )
+
+FLEET = (Check("modules", _modules, "module", "config and manifests", "module-unreadable"),)

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from overdeck.errors import OverdeckError
-from overdeck.wiring.doctor.check import INSTALL, Check, Result, Situation
+from overdeck.wiring.doctor.check import INSTALL, Check, Finding, Result, Situation
 from overdeck.wiring.entries import Entry, Group
 from overdeck.wiring.install import wanted_groups
 from overdeck.wiring.rules import RULES, Context, apply
@@ -26,11 +26,12 @@ def _settings(situation: Situation) -> Result:
         return Result("fail", error.message, error.hint)
     audit = f"overdeck audit --settings {file}"
     found = apply(RULES, Context((settings,), situation.places.home, file.parent, situation.environ.get("PATH")))
+    listed = tuple(Finding(f"{one.file}#{one.pointer}", one.why, f"audit: {one.rule}") for one in found)
     for finding in found:
         if finding.severity == "error" or finding.rule == "disable-all-hooks":
-            return Result("fail", f"{file}#{finding.pointer}: {finding.why}", audit)
+            return Result("fail", f"{file}#{finding.pointer}: {finding.why}", audit, listed)
     if found:
-        return Result("warn", f"{file}: {len(found)} warnings", audit)
+        return Result("warn", f"{file}: {len(found)} warnings", audit, listed)
     return Result("ok", f"{file}: {len(settings.all_handlers)} handlers, none of them broken")
 
 
@@ -113,4 +114,8 @@ def client_version(program: Path) -> str:
     return f" ({named.group()})" if named else ""
 
 
-WIRED = (Check("client", _client), Check("settings", _settings), Check("entries", _entries))
+WIRED = (
+    Check("client", _client, "wiring", "the client's program and version"),
+    Check("settings", _settings, "wiring", "the user's settings, by every rule of the audit", "settings-dropped"),
+    Check("entries", _entries, "wiring", "our entries in the settings", "install-drift"),
+)

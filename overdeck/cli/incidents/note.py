@@ -1,0 +1,32 @@
+"""``od-incidents note``: write something down on an incident."""
+
+import time
+from typing import Annotated
+
+import typer
+
+from overdeck.cli.incidents.options import KeyOption, RegistryOption, find_registry
+from overdeck.cli.output import JsonOption, verb
+
+
+def note(
+    wanted: Annotated[str, typer.Argument(metavar="ID", help="The incident; the beginning of its id is enough.")],
+    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What is to be remembered.")] = None,
+    *,
+    message: Annotated[str | None, typer.Option("--message", hidden=True)] = None,
+    key: KeyOption = None,
+    registry: RegistryOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a note on an incident: what was seen, tried or ruled out. It changes no state."""
+    with verb("incidents.note", as_json) as out:
+        from overdeck.incidents import noting
+        from overdeck.incidents.when import timestamp
+
+        said = text if text is not None else message or ""
+        added = noting.note(find_registry(registry), wanted, said, timestamp(time.time()), key=key, warn=out.warn)
+        out.data = {**added.incident.facts, "recorded": added.recorded}
+        if added.recorded:
+            out.line(f"{added.incident.id} noted")
+        else:
+            out.line(f"{added.incident.id} has this note already (key {key}); nothing was written")

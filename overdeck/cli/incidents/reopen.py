@@ -1,0 +1,35 @@
+"""``od-incidents reopen``: an incident that was thought to be over."""
+
+import time
+from typing import Annotated
+
+import typer
+
+from overdeck.cli.incidents.options import KeyOption, RegistryOption, find_registry
+from overdeck.cli.output import JsonOption, verb
+
+
+def reopen(
+    wanted: Annotated[str, typer.Argument(metavar="ID", help="The incident; the beginning of its id is enough.")],
+    *,
+    because: Annotated[
+        str | None, typer.Option("--because", "--message", metavar="LINE", help="What shows that it is not over.")
+    ] = None,
+    key: KeyOption = None,
+    registry: RegistryOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Open an incident again, with the reason. One that was seen again is better told with open: it counts it."""
+    with verb("incidents.reopen", as_json) as out:
+        from overdeck.incidents import noting
+        from overdeck.incidents.when import timestamp
+
+        added = noting.reopen(
+            find_registry(registry), wanted, because, timestamp(time.time()), key=key, warn=out.warn
+        )
+        incident = added.incident
+        out.data = {**incident.facts, "recorded": added.recorded}
+        if added.recorded:
+            out.line(f"{incident.id} is open again, for the {incident.episodes}. time")
+        else:
+            out.line(f"{incident.id} is {incident.state}; nothing was written")

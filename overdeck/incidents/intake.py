@@ -1,0 +1,199 @@
+"""What other commands and the clients saw, as sightings: reports of doctor, audit and fires, and lines of events.
+
+A sighting's fingerprint names the trouble and holds no number, so that the same trouble is one incident however often
+it is seen; its key names this one look at it, so that a report handed in twice counts once.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from overdeck.errors import usage
+from overdeck.incidents.document import Node, load
+from overdeck.incidents.text import TITLE_LIMIT, one_line
+from overdeck.incidents.when import timestamp
+
+DOCTOR = ("overdeck.doctor/1", "overdeck.incidents.triage/1")
+AUDIT = ("overdeck.audit/1",)
+FIRES = ("overdeck.fires/1",)
+
+IDLE_VERDICTS = frozenset({"exempt", "unknown", "immature", "active", "quiet"})
+"""Verdicts on modules that do no harm: silence is a question for ``overdeck fires``, no incident."""
+
+
+class Seen(NamedTuple):
+    """One trouble that a report or an event tells of."""
+
+    detector: str
+    """As a taxonomy names it: ``doctor: CHECK``, ``audit: RULE``, ``fires: VERDICT``, ``event: NAME``."""
+    class_hint: str
+    """The class where no class of the taxonomy names the detector; may be empty."""
+    title: str
+    fingerprint: str
+    key: str
+    session: str = ""
+    at: str = ""
+    """When it was seen (a timestamp); empty where the input does not say."""
+
+
+class Intake(NamedTuple):
+    """Everything one input tells. ``idle`` counts what it says of things that are well."""
+
+    seen: tuple[Seen, ...]
+    idle: int
+
+
+def read(raw: bytes, schemas: Iterable[str] = ()) -> Intake:
+    """The sightings in one ``--json`` document of these ``schemas``; with none given also of any, and in event lines.
+
+    Raises OverdeckError (usage) naming the key that is wrong.
+    """
+    wanted = tuple(schemas)
+    if not wanted and _is_lines(raw):
+        return _of_lines(raw)
+    document = load(raw)
+    schema = document.key("schema").text()
+    if schema not in (wanted or (*DOCTOR, *AUDIT, *FIRES)):
+        raise document.key("schema").wrong(f"is {schema!r}; it must be {' or '.join(wanted or ('of a report',))}")
+    if not document.key("ok").of(bool):
+        error = document.key("error")
+        raise usage(
+            f"that report failed itself: {one_line(error.key('message').text())}",
+            code="failed-report",
+            hint=one_line(error.key("hint").text()),
+        )
+    data = document.key("data")
+    look = hashlib.sha256(raw).hexdigest()[:16]
+    if schema in DOCTOR:
+        return _intake(_of_doctor(data, look))
+    return _intake(_of_audit(data, look) if schema in AUDIT else _of_fires(data))
+
+
+def _intake(found: Iterable[Seen | None]) -> Intake:
+    listed = list(found)
+    return Intake(tuple(seen for seen in listed if seen is not None), listed.count(None))
+
+
+def _of_doctor(data: Node, look: str) -> Iterator[Seen | None]:
+    at = _time(data.key("at"))
+    moment = at or look
+    for check in data.key("checks").items():
+        name, state = check.key("name").text(), check.key("state").text()
+        findings = list(check.key("findings").items()) if state in ("warn", "fail") else []
+        if not findings:
+            yield None
+        given = check.key("class")
+        hint = given.of(str) if given.value is not None else ""
+        for finding in findings:
+            detector = finding.key("detector").of(str)
+            yield _seen(
+                detector or f"doctor: {name}",
+                "" if detector.startswith("audit:") else hint,  # a rule has a class of its own, or none
+                f"{name}: {finding.key('said').text()}",
+                finding.key("about").of(str),
+                moment,
+                at=at,
+            )
+
+
+def _of_audit(data: Node, look: str) -> Iterator[Seen | None]:
+    at = _time(data.key("at"))
+    moment = at or look
+    for finding in data.key("findings").items():
+        rule, file, pointer = (finding.key(key).of(str) for key in ("rule", "file", "pointer"))
+        finding.key("rule").text()
+        why = finding.key("why").text()
+        yield _seen(f"audit: {rule}", "", f"{rule}: {why}", f"{file}#{pointer}", moment, at=at)
+
+
+def _of_fires(data: Node) -> Iterator[Seen | None]:
+    """A module's timeouts and failures, each an incident of its own; and its verdict, where that says harm.
+
+    Counts speak of a sliding window, so the same count on the same day is the same look.
+    """
+    at = _time(data.key("as_of"))
+    day = data.key("as_of").text()[:10]
+    for module in data.key("modules").items():
+        name, verdict = module.key("id").text(), module.key("verdict").text()
+        timeouts, errors = module.key("timeouts").of(int), module.key("errors").of(int)
+        found: list[Seen | None] = []
+        if timeouts > 0:
+            said = f"{name} was killed at its deadline {timeouts} times"
+            found.append(_seen("fires: timeouts", "hook-timeout", said, name, f"{day} {timeouts}", at=at))
+        if errors > 0:
+            said = f"{name} failed {errors} times"
+            hint = "module-crashing"
+            found.append(_seen("fires: errors", hint, said, name, f"{day} {errors}", at=at))
+        if verdict not in IDLE_VERDICTS and not found:
+            said = f"{name} is {verdict}: {module.key('why').of(str)}"
+            found.append(_seen(f"fires: {verdict}", "", said, name, day, at=at))
+        yield from found or [None]
+
+
+def _is_lines(raw: bytes) -> bool:
+    """Whether ``raw`` is lines of events: its first line is one, and no envelope."""
+    first = raw.lstrip().partition(b"\n")[0]
+    return first.startswith(b"{") and first.rstrip().endswith(b"}") and b'"schema"' not in first[:64]
+
+
+def _of_lines(raw: bytes) -> Intake:
+    """Payloads of StopFailure, lines of a native observer, and lines of the calls log, in any mixture."""
+    found: list[Seen | None] = []
+    for number, line in enumerate(raw.split(b"\n"), start=1):
+        if line.strip():
+            node = load(line, f"line {number}")
+            found += _of_event(node, hashlib.sha256(line.strip()).hexdigest()[:16])
+    return _intake(found)
+
+
+def _of_event(line: Node, look: str) -> list[Seen | None]:
+    payload = line.key("hook_event_name").value is not None
+    event = line.key("hook_event_name" if payload else "event").text()
+    said = line.key("session_id" if payload else "session")
+    session = said.of(str) if said.value is not None else ""
+    at = _time(line.key("ts"))
+    if event == "StopFailure":
+        error = line.key("error")
+        kind = one_line(error.text())[:40] if error.value is not None else ""
+        title = (
+            f"a turn ended in an error of the client: {kind}" if kind else "a turn ended in an error of the client"
+        )
+        return [_seen("event: StopFailure", "turn-failed", title, kind, look, at=at, session=session)]
+    ran = line.key("ran")
+    found: list[Seen | None] = []
+    for module in ran.of(dict) if ran.value is not None else ():
+        end = ran.key(module).key("end").text()
+        if end == "timeout":
+            title = f"{module} was killed at its deadline"
+            found.append(_seen("fires: timeouts", "hook-timeout", title, module, look, at=at, session=session))
+        elif end == "error":
+            hint = "module-crashing"
+            found.append(_seen("fires: errors", hint, f"{module} failed", module, look, at=at, session=session))
+    return found or [None]
+
+
+def _time(node: Node) -> str:
+    """A moment as the log writes it, milliseconds and Z; empty where there is none. Raises for what is no time."""
+    if node.value is None:
+        return ""
+    try:
+        moment = datetime.fromisoformat(node.text())
+    except ValueError:
+        raise node.wrong(f"is {node.value!r:.60}; it must be a time (ISO 8601)") from None
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return timestamp(aware.timestamp())
+
+
+def _seen(
+    detector: str, hint: str, title: str, about: str, moment: str, *, at: str = "", session: str = ""
+) -> Seen:
+    """A sighting of trouble on ``about``; ``moment`` is what tells this look at it from the next."""
+    whole = one_line(f"{detector.replace(': ', ':', 1)}:{about}")
+    name = hashlib.sha256(f"{whole}\0{moment}".encode(errors="surrogateescape")).hexdigest()[:32]
+    if len(whole) > TITLE_LIMIT:
+        whole = f"{whole[: TITLE_LIMIT - 17]} {hashlib.sha256(whole.encode()).hexdigest()[:16]}"
+    short = one_line(title)
+    if len(short) > TITLE_LIMIT:
+        short = f"{short[: TITLE_LIMIT - 1]}…"
+    return Seen(detector, hint, short, whole, f"seen-{name}", one_line(session)[:TITLE_LIMIT], at)

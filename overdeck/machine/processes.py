@@ -1,0 +1,106 @@
+"""Who is alive, and how big: the process table as psutil reads it, without what command lines may hold."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+from typing import NamedTuple
+
+CLIENTS = ("claude", "codex", "gemini", "opencode")
+FRONT = "overdeck-hook"
+
+GENERATIONS = 4
+"""So many processes of one name from one parent, one after the other in one window, are a poll."""
+
+
+class Process(NamedTuple):
+    """One process. ``script`` is the file name of what an interpreter runs; no other argument is kept."""
+
+    pid: int
+    parent: int
+    name: str
+    script: str
+    started: float
+    """Seconds since the epoch."""
+    threads: int
+    rss: int
+    """Bytes."""
+    zombie: bool
+
+    @property
+    def shown(self) -> str:
+        return f"{self.name} {self.script}".rstrip()
+
+    @property
+    def client(self) -> bool:
+        """Whether it is a coding agent's client, by its name or by its script's."""
+        return self.name in CLIENTS or PurePath(self.script).stem in CLIENTS
+
+
+class Poll(NamedTuple):
+    """A parent that started the same program again and again."""
+
+    parent: str
+    program: str
+    times: int
+
+
+def table() -> list[Process]:
+    """Every process that may be looked at; one that ends meanwhile is left out, and all where there is no /proc."""
+    import psutil
+
+    names = ["pid", "ppid", "name", "cmdline", "create_time", "num_threads", "memory_info", "status"]
+    found = []
+    try:
+        processes = list(psutil.process_iter(names))
+    except (psutil.Error, OSError):
+        return []
+    for process in processes:
+        info = process.info
+        memory = info["memory_info"]
+        found.append(
+            Process(
+                info["pid"],
+                info["ppid"] or 0,
+                info["name"] or "",
+                _script(info["cmdline"] or ()),
+                info["create_time"] or 0.0,
+                info["num_threads"] or 0,
+                memory.rss if memory is not None else 0,
+                info["status"] == psutil.STATUS_ZOMBIE,
+            )
+        )
+    return found
+
+
+def polls(samples: Sequence[Iterable[Process]]) -> list[Poll]:
+    """Which parents started one program ``GENERATIONS`` times or more, never two at once, while they were watched.
+
+    Workers that run side by side are no poll, however many they are.
+    """
+    pids: dict[tuple[int, str], set[int]] = defaultdict(set)
+    crowded: set[tuple[int, str]] = set()
+    names: dict[int, str] = {}
+    for sample in samples:
+        alive: dict[tuple[int, str], int] = defaultdict(int)
+        for process in sample:
+            names[process.pid] = process.shown
+            if not process.zombie:
+                key = (process.parent, process.shown)
+                pids[key].add(process.pid)
+                alive[key] += 1
+        crowded |= {key for key, count in alive.items() if count > 1}
+    return [
+        Poll(names.get(parent, f"process {parent}"), program, len(found))
+        for (parent, program), found in pids.items()
+        if len(found) >= GENERATIONS and (parent, program) not in crowded
+    ]
+
+
+def _script(words: Sequence[str]) -> str:
+    """The name of the file in ``python3 -I /a/b.py``; empty for a program that is no interpreter, and for options."""
+    if not words or not PurePath(words[0]).name.startswith(
+        ("python", "node", "bun", "bash", "sh", "ruby", "perl")
+    ):
+        return ""
+    first = next((word for word in words[1:] if not word.startswith("-")), "")
+    return PurePath(first).name if "/" in first or PurePath(first).suffix in {".py", ".js", ".mjs", ".sh"} else ""

@@ -1,0 +1,118 @@
+"""The other hooks in the settings: does what they name resolve, and which interpreter would run it?
+
+None is started: a hook is the user's own code. Their interpreters are asked for their version, after a yes.
+"""
+
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+from overdeck.errors import OverdeckError
+from overdeck.process import Completed, run
+from overdeck.wiring.commandline import simple_words
+from overdeck.wiring.costmodel import kinds_of
+from overdeck.wiring.doctor.check import Check, Finding, Result, Situation
+from overdeck.wiring.settings import read_settings
+
+SHIMS = ("/shims/", "/.asdf/", "/.pyenv/", "/.nodenv/", "/.rbenv/", "/mise/")
+RUNNERS = frozenset({"npx", "bunx", "uvx", "uv", "pipx", "poetry", "npm", "pnpm", "yarn"})
+_INTERPRETED = ("python", "python-isolated", "node", "shell")
+DEADLINE_S = 10.0
+SHOWN = 5
+
+
+class Command(NamedTuple):
+    """The program of one hook: the word, where PATH leads, and the same with every link followed."""
+
+    word: str
+    found: str
+    real: str
+    kind: str
+
+    @property
+    def shim(self) -> bool:
+        return self.word in RUNNERS or any(mark in place for mark in SHIMS for place in (self.found, self.real))
+
+
+def _resolves(situation: Situation) -> Result:
+    commands = _commands(situation)
+    if not commands:
+        return Result("skip", "no hook of the settings names a program that its text alone decides")
+    lost = [command for command in commands if not command.found]
+    if lost:
+        found = tuple(
+            Finding(command.word, f"{command.word} is not there, or not on PATH here") for command in lost
+        )
+        return Result(
+            "warn", "; ".join(finding.said for finding in found[:SHOWN]), f"command -v {lost[0].word}", found
+        )
+    return Result("ok", f"{len(commands)} programs of hooks resolve: {_listed(commands)}")
+
+
+def _interpreters(situation: Situation) -> Result:
+    commands = [command for command in _commands(situation) if command.found]
+    shims = [command for command in commands if command.shim]
+    if shims:
+        found = tuple(
+            Finding(command.word, f"{command.word} is {command.found}, a shim that starts more than the hook")
+            for command in shims
+        )
+        said = "; ".join(finding.said for finding in found[:SHOWN])
+        return Result("warn", said, "write the real interpreter's absolute path into the settings", found)
+    interpreters = [command for command in commands if command.kind in _INTERPRETED]
+    if not interpreters:
+        return Result("skip", "no hook of the settings runs through an interpreter")
+    if not situation.yes:
+        return Result("ok", f"{_listed(interpreters)}; none was started (--yes asks each for its version)")
+    mute = []
+    for command in interpreters:
+        env = {"PATH": situation.environ.get("PATH", "")}
+        ran = run([command.found, "--version"], env=env, cwd="/", deadline_s=DEADLINE_S)
+        if not isinstance(ran, Completed):
+            mute.append(Finding(command.word, f"{command.found} {ran.why}"))
+        elif ran.code > 2:  # a shell that knows no --version ends with 2
+            mute.append(Finding(command.word, f"{command.found} --version ends with {ran.code}"))
+    if mute:
+        said = "; ".join(finding.said for finding in mute[:SHOWN])
+        return Result("fail", said, f"{mute[0].about} --version", tuple(mute))
+    return Result("ok", f"{_listed(interpreters)}; each starts")
+
+
+def _commands(situation: Situation) -> list[Command]:
+    """Each program once; those that a script's ``#!`` line names are followed to the interpreter's kind only."""
+    try:
+        file = read_settings(situation.settings_file)
+    except (OverdeckError, OSError):
+        return []
+    path = situation.environ.get("PATH")
+    found: dict[str, Command] = {}
+    for handler in file.all_handlers:
+        if not handler.starts_process:
+            continue
+        words = simple_words(handler, {"HOME": str(situation.places.home)})
+        if words and words[0] not in found:
+            place = shutil.which(words[0], path=path) or ""
+            real = str(Path(place).resolve()) if place else ""
+            found[words[0]] = Command(words[0], place, real, kinds_of(words)[0])
+    return list(found.values())
+
+
+def _listed(commands: list[Command]) -> str:
+    names = [
+        command.word if command.word == command.real else f"{command.word} → {command.real}"
+        for command in commands
+    ]
+    more = len(names) - SHOWN
+    return ", ".join(names[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+COMMANDS = (
+    Check("hook commands", _resolves, "launcher", "the programs that the settings name", "launcher-dead"),
+    Check(
+        "hook interpreters",
+        _interpreters,
+        "launcher",
+        "what runs them, and whether it is a shim",
+        "shim-interpreter",
+    ),
+)
