@@ -54,7 +54,9 @@ def test_the_map_of_this_repository_names_places_that_exist_and_every_part_of_it
     named = set(re.findall(r"`([a-z][\w./-]*/)(?:ID/)?`", (OWN / "placement-map.md").read_text("utf-8")))
     assert {name for name in named if not (OWN.parent / name).is_dir()} == set()
     parts = {
-        f"overdeck/{path.name}/" for path in (OWN.parent / "overdeck").iterdir() if (path / "__init__.py").is_file()
+        f"overdeck/{path.name}/"
+        for path in (OWN.parent / "overdeck").iterdir()
+        if (path / "__init__.py").is_file()
     }
     assert parts <= named
 
