@@ -51,7 +51,7 @@ def test_every_page_that_a_page_points_to_exists() -> None:
 
 
 def test_the_map_of_this_repository_names_places_that_exist_and_every_part_of_it() -> None:
-    named = set(re.findall(r"`([a-z][\w./-]*/)(?:ID/)?`", (OWN / "placement-map.md").read_text("utf-8")))
+    named = set(re.findall(r"`([a-z][\w./-]*?/)(?:ID/)?`", (OWN / "placement-map.md").read_text("utf-8")))
     assert {name for name in named if not (OWN.parent / name).is_dir()} == set()
     parts = {
         f"overdeck/{path.name}/"
