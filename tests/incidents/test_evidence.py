@@ -2,10 +2,12 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -171,6 +173,24 @@ class TestATest:
         started = [int(pid) for pid in pids.read_text().split()]
         assert len(started) == 2
         assert all(ended(pid) for pid in started)
+
+    def test_one_that_kills_its_keeper_ends_with_it_and_is_no_failure(
+        self, project: Project, tmp_path: Path
+    ) -> None:
+        project.policy(PLAIN, limit_s=5)
+        mark = tmp_path / "pid"
+        sha = project.fix(
+            f"""\
+            import os, signal, time
+            open({str(mark)!r}, "w").write(str(os.getpid()))
+            os.kill(os.getppid(), signal.SIGKILL)
+            time.sleep(600)
+            """
+        )
+        error = project.refused(_test(sha))
+        assert (error.exit_code, error.code) == (5, "not-started")
+        assert "its keeper was killed" in error.message
+        assert ended(int(mark.read_text()))
 
     def test_one_that_needs_the_network_cannot_be_checked(self, project: Project) -> None:
         if subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False).returncode:
@@ -417,6 +437,14 @@ class TestMachine:
         assert (error.exit_code, error.code) == (5, "machine-held-back")
         assert str(path.parent) in error.message
 
+    def test_the_run_on_the_parent_is_watched_as_well(self, project: Project) -> None:
+        machine = snapshot_of(project.clone.home)
+        path = project.clone.home / "cgroup" / "pids.events"
+        sha = project.fix(
+            f"import guard\nif guard.seconds() > 2: open({str(path)!r}, 'w').write('max 3')\n{FAILS_BEFORE}"
+        )
+        assert project.refused(_test(sha), machine=machine).code == "machine-held-back"
+
 
 class TestHostile:
     def test_nothing_that_the_clone_is_configured_to_run_is_run(self, project: Project, tmp_path: Path) -> None:
@@ -448,16 +476,18 @@ class TestHostile:
     def test_git_in_a_test_sees_the_worktree_and_not_the_clone(self, project: Project) -> None:
         sha = project.fix(
             """\
-            import guard, subprocess, sys
+            import guard, os, subprocess, sys
             say = lambda *words: subprocess.run(["git", *words], capture_output=True, text=True).stdout.strip()
             print(say("rev-parse", "--show-toplevel"), say("status", "--porcelain"))
             assert not say("status", "--porcelain") or guard.seconds() > 2
             assert say("config", "--get", "core.fsmonitor") == ""
+            assert say("-C", os.environ["TMPDIR"], "rev-parse", "--git-dir") == ""
             say("commit", "--allow-empty", "-m", "x")
             sys.exit(guard.seconds() > 2)
             """
         )
         project.clone.git("config", "core.fsmonitor", "/nonexistent")
+        project.clone.git("init", "--quiet", str(project.clone.home))
         before = project.clone.git("for-each-ref")
         project.resolve(_test(sha))
         assert project.clone.git("for-each-ref") == before
@@ -548,15 +578,32 @@ class TestShadow:
         assert project.refused(_test(sha)).code == "shadowed"
 
 
-def test_a_verifier_that_is_killed_takes_the_run_with_it(project: Project, tmp_path: Path) -> None:
+@contextmanager
+def _verifier_at_work(project: Project, tmp_path: Path) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
+    """A verifier whose test is running, and the process of that test."""
     mark = tmp_path / "pid"
     sha = project.fix(f"import os, time\nopen({str(mark)!r}, 'w').write(f'{{os.getpid()}} ')\ntime.sleep(600)\n")
     source = "from overdeck.cli.doors import od_incidents as door; door()"
     argv = [sys.executable, "-c", source, "resolve", project.clone.open(), "--artifact", _test(sha), "--yes"]
-    with subprocess.Popen(argv, cwd=project.clone.top, env=project.clone.env, stderr=subprocess.PIPE) as verifier:
+    env = {**project.clone.env, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(argv, cwd=project.clone.top, env=env, stderr=subprocess.PIPE) as verifier:
         until(lambda: mark.exists() and mark.read_text().endswith(" "), within_s=60)
+        yield verifier, int(mark.read_text())
+
+
+def test_a_verifier_that_is_killed_takes_the_run_with_it(project: Project, tmp_path: Path) -> None:
+    with _verifier_at_work(project, tmp_path) as (verifier, test):
         verifier.kill()
-        until(lambda: ended(int(mark.read_text())), within_s=30)
+        until(lambda: ended(test), within_s=30)
+
+
+def test_an_interrupted_verifier_leaves_neither_process_nor_worktree(project: Project, tmp_path: Path) -> None:
+    with _verifier_at_work(project, tmp_path) as (verifier, test):
+        verifier.send_signal(signal.SIGINT)
+        verifier.communicate(timeout=60)
+    assert verifier.returncode == 130
+    assert ended(test)
+    assert not list(tmp_path.glob("overdeck-evidence-*"))
 
 
 def snapshot_of(folder: Path) -> Callable[[], list[Group]]:

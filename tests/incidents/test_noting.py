@@ -61,6 +61,13 @@ class TestReopen:
         assert (said.code, said.out) == (0, f"{name} is open; nothing was written\n")
         assert clone.log_bytes() == before
 
+    def test_where_there_is_nothing_to_say_no_log_file_is_made(self, clone: "Clone") -> None:
+        name = clone.open()
+        (own,) = clone.log.glob("*.jsonl")
+        own.rename(own.with_name("somebody-else.jsonl"))
+        assert clone.od("reopen", name, "--because", "x").code == 0
+        assert not own.exists()
+
 
 def test_resolve_with_a_key_writes_once_even_after_it_was_reopened(clone: "Clone") -> None:
     name = clone.open()

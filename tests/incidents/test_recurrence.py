@@ -69,6 +69,7 @@ def test_a_shallow_clone_cannot_call_a_build_old(clone: "Clone", fixed: str) -> 
     clone.land("later")
     shallow = clone.home / "shallow"
     clone.git("clone", "--quiet", "--depth=1", clone.git("remote", "get-url", "origin"), str(shallow))
+    clone.git("-C", str(shallow), "fetch", "--quiet", "--depth=1", "origin", fixed)
     head = clone.git("rev-parse", "HEAD")
     here, sighting = registry.load(clone.root), Sighting("hook-timeout", "t", build=head)
     assert open_incident(here, sighting, AFTER, warn=pytest.fail, repo=shallow).recurrence is Recurrence.suspect

@@ -23,6 +23,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
+_PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _CLONE_NEWUSER = 0x10000000
 _CLONE_NEWNET = 0x40000000
@@ -39,10 +40,11 @@ def main(spec_text: str) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if sys.platform == "linux":
         libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    alone = _can_cut_network(libc)
     told, tell = os.pipe()
     child = os.fork()
     if child == 0:
-        _become(spec, libc, tell)
+        _become(spec, libc, tell, alone)
     os.close(tell)
     network, _, failure = os.fdopen(told).read().partition("\n")
     status, why = _wait(child, time.monotonic() + spec["deadline_s"])
@@ -54,14 +56,16 @@ def main(spec_text: str) -> None:
     os.write(spec["report"], json.dumps(report).encode())
 
 
-def _become(spec: dict[str, object], libc: ctypes.CDLL, tell: int) -> NoReturn:
+def _become(spec: dict[str, object], libc: ctypes.CDLL, tell: int, alone: bool) -> NoReturn:
     """In the child: the program to run, or the reason why it does not start."""
     argv, env = spec["argv"], spec["env"]
     assert isinstance(argv, list)
     assert isinstance(env, dict)
     try:
         os.setsid()
-        os.write(tell, b"off\n" if _cut_network(libc) else b"on\n")
+        if sys.platform == "linux":
+            libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        os.write(tell, b"off\n" if alone and _cut_network(libc) else b"on\n")
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.chdir(str(spec["cwd"]))
         os.execvpe(argv[0], argv, env)
@@ -71,22 +75,33 @@ def _become(spec: dict[str, object], libc: ctypes.CDLL, tell: int) -> NoReturn:
         os._exit(127)
 
 
+def _can_cut_network(libc: ctypes.CDLL) -> bool:
+    """Tried out in a process of its own: a system may allow the namespace and then refuse the user in it."""
+    trial = os.fork()
+    if trial == 0:
+        try:
+            os._exit(0 if _cut_network(libc) else 1)
+        finally:
+            os._exit(1)
+    return os.waitpid(trial, 0)[1] == 0
+
+
 def _cut_network(libc: ctypes.CDLL) -> bool:
     """Move into a network of our own that holds the loopback alone; False where this system does not let us."""
-    user, group = os.getuid(), os.getgid()
     if sys.platform != "linux":
         return False
-    if libc.unshare(_CLONE_NEWNET) != 0:
-        if libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET) != 0:
-            return False
-        try:
+    user, group = os.getuid(), os.getgid()
+    try:
+        if libc.unshare(_CLONE_NEWNET) != 0:
+            if libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET) != 0:
+                return False
             Path("/proc/self/setgroups").write_text("deny")
             Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
             Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
-        except OSError:
-            return True
-    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
+    except OSError:
+        return False
     return True
 
 
