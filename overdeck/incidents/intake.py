@@ -105,6 +105,33 @@ def _of_audit(data: Node, look: str) -> Iterator[Seen | None]:
         finding.key("rule").text()
         why = finding.key("why").text()
         yield _seen(f"audit: {rule}", "", f"{rule}: {why}", f"{file}#{pointer}", moment, at=at)
+    transcripts = data.key("transcripts")
+    if transcripts.value is not None:
+        yield from _of_transcripts(transcripts, at)
+
+
+def _of_transcripts(report: Node, at: str) -> Iterator[Seen]:
+    """Hooks that the client's transcripts show killed at their timeout, or never started.
+
+    Counts slide as those of the telemetry do. A command line may hold a secret, so it is told by the names of its
+    files, and two alike are told apart by a digest.
+    """
+    for row in report.key("commands").items():
+        command = row.key("command")
+        killed, lost = row.key("killed").of(int), row.key("not_started").of(int)
+        if command.value is None or killed + lost == 0:
+            continue
+        line = command.of(str)
+        files = [word.rpartition("/")[2] for word in line.split() if "/" in word and "=" not in word]
+        name = " ".join(files[:2]) or (line.split() or ["a hook"])[0]
+        about = f"{name} {hashlib.sha256(line.encode(errors='surrogateescape')).hexdigest()[:8]}"
+        look = f"{at[:10]} {killed} {lost}"
+        if killed:
+            said = f"{name} was killed at its timeout {killed} times"
+            yield _seen("transcripts: killed", "hook-timeout", said, about, look, at=at)
+        if lost:
+            said = f"{name} did not start {lost} times"
+            yield _seen("transcripts: not-started", "launcher-dead", said, about, look, at=at)
 
 
 def _of_fires(data: Node) -> Iterator[Seen | None]:

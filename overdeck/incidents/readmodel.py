@@ -57,7 +57,7 @@ class Model:
     def is_fresh(self, part: str, paths: Sequence[Path]) -> bool:
         """Whether ``part`` was made from just the bytes that are in ``paths`` now."""
         rows = {
-            str(row[0]): row[1:]
+            row[0]: row[1:]
             for row in self._db.execute(
                 "SELECT name, size, inode, mtime_ns, ctime_ns, settled, digest FROM source WHERE part = ?", [part]
             )
@@ -66,7 +66,7 @@ class Model:
             return False
         moved = []
         for path in paths:
-            row = rows.get(str(path))
+            row = rows.get(os.fsencode(path))
             try:
                 seen = path.stat()
             except OSError:
@@ -309,7 +309,7 @@ def _source(part: str, file: log.Bytes) -> tuple[object, ...]:
     stat = file.stat
     settled = file.read_ns - max(stat.st_mtime_ns, stat.st_ctime_ns) > SETTLED_NS and stat.st_size == len(file.raw)
     return (
-        part, str(file.path), len(file.raw), stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns, settled,
+        part, os.fsencode(file.path), len(file.raw), stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns, settled,
         _digest(file.raw),
     )  # fmt: skip
 

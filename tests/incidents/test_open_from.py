@@ -115,6 +115,22 @@ def test_one_days_count_is_one_sighting_until_it_grows(tell) -> None:
     assert tell(fires("2026-11-30T16:00:00Z", slow=("active", 4, 0))) == {"hook-timeout": 2}
 
 
+def test_hooks_that_transcripts_show_killed_or_never_started_are_incidents_without_their_command_line(
+    tell, local
+) -> None:
+    command = "env TOKEN=secret python3 /home/dev/.claude/hooks/guard.py --key secret"
+    rows = [
+        {"command": command, "killed": 3, "not_started": 1},
+        {"command": None, "killed": 9, "not_started": 9},
+        {"command": "/bin/well", "killed": 0, "not_started": 0},
+    ]
+    raw = envelope("overdeck.audit/1", {"at": NOW, "findings": [], "transcripts": {"commands": rows}})
+
+    assert tell(raw) == {"hook-timeout": 1, "launcher-dead": 1} and tell(raw) == {}
+    said = b"".join(path.read_bytes() for path in local.log.glob("*.jsonl"))
+    assert b"guard.py was killed at its timeout 3 times" in said and b"secret" not in said
+
+
 def stop_failure(error: str = "rate_limit", session: str = "s1") -> bytes:
     payload = {"session_id": session, "hook_event_name": "StopFailure", "error": error,
                "last_assistant_message": "secret words"}  # fmt: skip

@@ -162,6 +162,40 @@ def test_stamps_are_believed_only_of_files_that_had_been_at_rest(long: registry.
         assert {row[0] for row in connection.execute("SELECT settled FROM source")} == {1}
 
 
+def test_a_change_within_one_tick_of_the_clock_is_seen(long: registry.Registry) -> None:
+    """The stamp is that of the changed file, as if both writes had one; only its bytes tell."""
+    _listed(long)
+    path = _longest(long)
+    _flip_a_bit_and_hide_it(long)
+    stamp = path.stat()
+    with sqlite3.connect(_database(long)) as connection:
+        connection.execute(
+            "UPDATE source SET inode = ?, mtime_ns = ?, ctime_ns = ? WHERE name = ?",
+            (stamp.st_ino, stamp.st_mtime_ns, stamp.st_ctime_ns, os.fsencode(path)),
+        )
+    connection.close()
+    assert _listed(long) == _true(long)
+
+
+def test_a_letter_that_was_changed_in_the_model_is_not_shown(long: registry.Registry) -> None:
+    title = _listed(long)[0].title
+    raw = _database(long).read_bytes()
+    assert raw.count(title.encode()) >= 1, "else this changes nothing"
+    _database(long).write_bytes(raw.replace(title.encode(), title.upper().encode()))
+    assert _listed(long)[0].title == title
+    assert _listed(long)[0].title == title
+    assert _is_kept(long), "the first look threw it away, the second made it again"
+
+
+def test_a_folder_whose_name_is_no_text_is_one_like_any_other(long: registry.Registry) -> None:
+    odd = long.root.parent / os.fsdecode(b"in\xffcidents")
+    long.root.rename(odd)
+    moved = replace(long, root=odd)
+    assert _listed(moved) == _true(moved)
+    assert _is_kept(moved)
+    assert searching.search(moved, "guard", cache=_cache(moved), warn=pytest.fail, limit=1).incidents
+
+
 def test_a_model_that_was_deleted_is_made_again(long: registry.Registry) -> None:
     _listed(long)
     shutil.rmtree(_cache(long))

@@ -3,6 +3,7 @@
 Needs root and a hierarchy that lets us make a group; skipped with the reason where there is none.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from fronts import Front, bash
 from homes import Home
 from waiting import until
 
@@ -37,10 +39,10 @@ class Group:
     def join(self, pid: int) -> None:
         (self.folder / "cgroup.procs").write_text(str(pid))
 
-    def start(self, *argv: str) -> "subprocess.Popen[bytes]":
+    def start(self, *argv: str, stdin: int | None = None) -> "subprocess.Popen[bytes]":
         """Start a hook as one of the session's processes."""
         joined = ["sh", "-c", 'echo $$ > "$0" && exec "$@"', str(self.folder / "cgroup.procs"), *argv]
-        return subprocess.Popen(joined, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return subprocess.Popen(joined, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 @pytest.fixture
@@ -111,6 +113,26 @@ def test_a_hook_that_dies_because_it_may_not_fork_is_the_groups_fault(group, che
     assert died[0][0] != 0 and died[0][1] == b""
     assert (report.state, report.trouble) == ("warn", "pids-cap")
     assert report.findings[0].about == str(full.folder) and "forks refused" in report.seen
+
+
+def test_a_gate_that_cannot_be_forked_denies_and_the_doctor_says_why(group, check, tmp_path: Path) -> None:
+    """The dispatcher itself in the full group: its one gate never runs."""
+    front = Front(tmp_path / "fleet")
+    front.module("guard", "return None")
+    front.install()
+    full = group("pids")
+    full.limit(pids__max="1")
+    said: list[dict[str, str]] = []
+
+    def hook() -> None:
+        child = full.start(*front.argv("PreToolUse"), stdin=subprocess.PIPE)
+        out, _ = child.communicate(json.dumps(bash("ls")).encode(), timeout=60)
+        said.append(json.loads(out)["hookSpecificOutput"])
+
+    report = check("process limit", full, hook)
+
+    assert said[0]["permissionDecision"] == "deny" and "cannot fork" in said[0]["permissionDecisionReason"]
+    assert report.findings[0].about == str(full.folder)
 
 
 def test_the_same_hook_lives_and_nobody_is_accused_where_there_is_room(group, check) -> None:

@@ -126,7 +126,7 @@ def _pressure(situation: Situation) -> Result:
             found.append(Finding(f"{stall.resource} {where}", said))
     if found:
         return _warn(found, f"{WATCH}, to see whether it lasts; ps -eo pcpu,rss,pid,comm --sort=-pcpu | head")
-    return Result("ok", f"waiting {situation.window_text}: {', '.join(whole)}")
+    return Result("ok", f"waiting {situation.window_text}: {', '.join(whole) or 'nobody'}")
 
 
 def _guard(situation: Situation) -> Result:
