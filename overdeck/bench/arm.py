@@ -54,6 +54,8 @@ class Arm:
     """One a command; empty = every command is waited for, without a timeout of its own."""
     conditional: int = 0
     """Handlers with an ``if``: measured as if it held."""
+    unmeasured: tuple[str, ...] = ()
+    """Those skipped handlers and those conditions as text: what two arms should share."""
 
 
 def command_arm(name: str, text: str | Sequence[str], *, cwd: Path | None = None) -> Arm:
@@ -107,9 +109,9 @@ def event_arm(
             code="empty-arm",
             hint="check --event and --tool against the file",
         )
-    skipped = len(matching) - len(handlers)
+    skipped = [handler for handler in matching if not handler.starts_process]
     if only is not None:
-        handlers, skipped = [pick(handlers, only, shown)], 0
+        handlers, skipped = [pick(handlers, only, shown)], []
         shown = f"{shown}: {handlers[0].shown}"
     environ = {**CLIENT_ENV, **settings_env([read]), **read.variables}
     if home is not None:
@@ -124,9 +126,13 @@ def event_arm(
         read.project_dir,
         environ,
         home=home,
-        skipped=skipped,
+        skipped=len(skipped),
         waits=tuple(wait_for(handler) for handler in handlers),
         conditional=sum(bool(handler.condition) for handler in handlers),
+        unmeasured=(
+            *(f"{handler.type} {handler.shown}" for handler in skipped),
+            *(f"if {handler.condition}" for handler in handlers if handler.condition),
+        ),
     )
 
 

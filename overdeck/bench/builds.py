@@ -128,9 +128,12 @@ def _sweep(root: Path) -> None:
     listed = _git("worktree", "list", "--porcelain", cwd=root)
     for line in listed.stdout.splitlines():
         folder = Path(line.removeprefix("worktree ")).parent.parent
-        if line.startswith("worktree ") and folder.name.startswith(_PREFIX) and (folder / _LOCK).is_file():
-            with suppress(OverdeckError), locked(folder / _LOCK, who="gate"):
-                shutil.rmtree(folder, ignore_errors=True)
+        if not (line.startswith("worktree ") and folder.name.startswith(_PREFIX)):
+            continue
+        with suppress(OverdeckError, OSError):  # at work, or another user's
+            if (folder / _LOCK).is_file():
+                with locked(folder / _LOCK, who="gate"):
+                    shutil.rmtree(folder, ignore_errors=True)
     _git("worktree", "prune", cwd=root)
 
 

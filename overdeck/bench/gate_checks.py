@@ -1,6 +1,7 @@
 """What a gate demands of every run before it is believed: that both sides did the work, and the same work."""
 
 import shlex
+from collections import Counter
 from collections.abc import Sequence
 
 from overdeck.bench.arm import Arm
@@ -27,17 +28,15 @@ def hint_of(error_code: str, otherwise: str) -> str:
 
 def check_handlers(pair: Sequence[Arm]) -> None:
     """Raise InvalidMeasurement where the sides differ in handlers that a benchmark cannot run as the client would."""
-    a, b = pair
-    for what, of_a, of_b in (
-        ("matching handlers that are no command, which are not measured", a.skipped, b.skipped),
-        ('handlers with an "if", which is taken to hold', a.conditional, b.conditional),
-    ):
-        if of_a != of_b:
-            raise InvalidMeasurement(
-                f"the sides have a different number of {what}: {a.name} {of_a}, {b.name} {of_b}",
-                code="handlers-differ",
-                hint="name one command with handler in the scenario, or pin a base that has the same",
-            )
+    a, b = (Counter(arm.unmeasured) for arm in pair)
+    if a != b:
+        of_each = zip(pair, (a - b, b - a), strict=True)
+        only = "; ".join(f"only {arm.name} has {', '.join(more.elements())}" for arm, more in of_each if more)
+        raise InvalidMeasurement(
+            f"the sides differ in what a benchmark cannot run as the client would: {only}",
+            code="handlers-differ",
+            hint="name one command with handler in the scenario, or pin a base that has the same",
+        )
 
 
 def check_block(scenario: Scenario, pair: Sequence[Arm], runs: Sequence[Run]) -> None:

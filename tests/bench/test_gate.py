@@ -271,3 +271,9 @@ def test_a_cancelled_gate_takes_its_worktree_and_arms_with_it(repository, enviro
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid_file.read_text()), 0)
     assert_nothing_is_left(repository, tmp_path)
+
+
+def test_the_help_says_that_a_pinned_base_is_needed_and_that_three_builds_are_made(hookbench):
+    said = " ".join(hookbench("gate", "--help").out.split())
+    assert "pinned in bench/gate.toml" in said
+    assert "builds it twice" in said

@@ -174,18 +174,26 @@ def test_what_to_do_about_different_output_is_said_with_the_key_of_the_gate_file
 
 
 @pytest.mark.parametrize(
-    ("more", "why"),
+    ("before", "after", "why"),
     [
-        ({"type": "http", "url": "http://localhost/"}, "no command, which are not measured: base 0, head 1"),
-        ({"type": "command", "command": "true", "if": "Bash(git *)"}, 'an "if", which is taken to hold: base 0'),
+        ([], [{"type": "http", "url": "http://localhost/"}], "only head has http"),
+        ([], [{"type": "command", "command": "true", "if": "Bash(git *)"}], "only head has if Bash(git *)"),
+        (
+            [{"type": "command", "command": "true", "if": "Bash(git *)"}],
+            [{"type": "command", "command": "true", "if": "Bash(*)"}],
+            "only base has if Bash(git *); only head has if Bash(*)",
+        ),
     ],
 )
-def test_a_handler_that_nobody_can_measure_on_one_side_alone_is_invalid(gate, repository, more, why):
-    settings(repository, "cat")
+def test_handlers_that_nobody_can_measure_and_that_differ_are_invalid(gate, repository, before, after, why):
+    def wire(more: list) -> None:
+        hooks = [{"type": "command", "command": "cat"}, *more]
+        wired = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": hooks}]}}
+        (repository.root / "settings.json").write_text(json.dumps(wired))
+
+    wire(before)
     base = repository.commit()
-    wired = json.loads((repository.root / "settings.json").read_text())
-    wired["hooks"]["PreToolUse"][0]["hooks"].append(more)
-    (repository.root / "settings.json").write_text(json.dumps(wired))
+    wire(after)
     repository.gate(EVENT.format(base=base, tool="Bash"))
     invalid(gate("--json"), "invalid-scenario", why)
 
