@@ -216,6 +216,10 @@ def opened(registry: Registry, cache: Path) -> Iterator[Model | None]:
         if not isinstance(error, sqlite3.OperationalError):
             _throw_away(path, turn)
         raise
+    except (ValueError, LookupError, TypeError) as damage:
+        # What a flipped bit makes of SQLite's own messages (no UTF-8), of a row's JSON, or of a position.
+        _throw_away(path, turn)
+        raise sqlite3.DatabaseError(f"a damaged row: {damage!r}") from damage
     finally:
         os.close(turn)
 

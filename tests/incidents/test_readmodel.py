@@ -196,6 +196,28 @@ def test_a_folder_whose_name_is_no_text_is_one_like_any_other(long: registry.Reg
     assert searching.search(moved, "guard", cache=_cache(moved), warn=pytest.fail, limit=1).incidents
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"TABLE source", b"TABLE \xe9ource"),
+        (b'{"class": "hook-timeout"', b'{"klass"\xff "hook-timeout"'),
+        (b'{"class": "hook-timeout"', b'["class", "hook-timeout"'),
+    ],
+)
+def test_damage_that_is_no_text_or_no_json_is_damage(
+    grown: registry.Registry, kept: Path, tmp_path: Path, old: bytes, new: bytes
+) -> None:
+    with readmodel.opened(grown, tmp_path) as model:
+        assert model is not None
+    raw = kept.read_bytes()
+    assert old in raw, "else this changes nothing"
+    next((tmp_path / "incidents").glob("*.sqlite")).write_bytes(raw.replace(old, new.ljust(len(old))))
+    for _ in range(2):
+        assert overview(grown, pytest.fail, tmp_path).incidents == _true(grown)
+        found = searching.search(grown, "hook killed at its timeout", cache=tmp_path, warn=pytest.fail, limit=3)
+        assert found.classes[0].facts["class"] == "hook-timeout"
+
+
 def test_a_model_that_was_deleted_is_made_again(long: registry.Registry) -> None:
     _listed(long)
     shutil.rmtree(_cache(long))
@@ -222,22 +244,22 @@ def test_a_damaged_model_is_thrown_away_and_made_again(long: registry.Registry, 
 
 
 @pytest.fixture(scope="module")
-def kept(grown: registry.Registry, tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The bytes of a whole model of ``grown``."""
+def kept(grown: registry.Registry, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A whole model of ``grown``."""
     cache = tmp_path_factory.mktemp("kept")
     searching.search(grown, "guard", cache=cache, warn=pytest.fail, limit=5)
-    return next((cache / "incidents").glob("*.sqlite")).read_bytes()
+    return next((cache / "incidents").glob("*.sqlite"))
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_flipped_byte_of_a_model_is_harmless(
-    grown: registry.Registry, kept: bytes, tmp_path_factory: pytest.TempPathFactory, data: Any
+    grown: registry.Registry, kept: Path, tmp_path_factory: pytest.TempPathFactory, data: Any
 ) -> None:
     cache = tmp_path_factory.mktemp("flip")
     with readmodel.opened(grown, cache) as model:
         assert model is not None
-    raw = bytearray(kept)
+    raw = bytearray(kept.read_bytes())
     raw[data.draw(st.integers(0, len(raw) - 1))] ^= data.draw(st.integers(1, 255))
     next((cache / "incidents").glob("*.sqlite")).write_bytes(raw)
     assert overview(grown, lambda _: None, cache).incidents == _true(grown)
