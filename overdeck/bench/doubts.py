@@ -126,6 +126,13 @@ def _arm(side: Side, runs: Sequence[Run], metric: Metric) -> Iterator[Doubt]:
             f"arm {side.name} left {left} processes running in {len(runs)} runs; they were killed, and their CPU until "
             "then counts: let the hook wait for them, or it costs more than it seems",
         )
+    told = next((run.stderr_head.strip().splitlines()[0] for run in runs if run.stderr_head.strip()), "")
+    if told and any(runs[0].exits):
+        codes = "+".join(map(str, runs[0].exits))
+        yield Doubt(
+            "exits",
+            f"every run of arm {side.name} that counts exits {codes}, saying {told[:120]!r}: is that its work?",
+        )
     others = side.buckets[1:]
     if others:
         told = ", ".join(f"{bucket.runs} exited {'+'.join(map(str, bucket.exits))}" for bucket in others)

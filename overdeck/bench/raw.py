@@ -16,6 +16,7 @@ from typing import Any, Self
 from overdeck.bench.arm import Wait
 from overdeck.bench.blocks import Observed
 from overdeck.bench.noise import Noise
+from overdeck.bench.outcome import METRICS
 from overdeck.bench.recording import Machine, Plan, PlannedArm, Recording
 from overdeck.bench.starts import Count, Starts
 from overdeck.errors import InvalidMeasurement, OverdeckError, usage
@@ -100,6 +101,13 @@ class RawRecord:
         self._file.close()
 
 
+_NUMBERS = (
+    "wall_ns", "user_us", "system_us", "rss_kb", "voluntary", "involuntary", "minor_faults", "major_faults",
+    "stdout_bytes", "orphans", "killed", "floor_kb",
+)  # fmt: skip
+_MOST = 10**15
+
+
 def read_raw(path: Path) -> Recording:
     """The recording that a RawRecord wrote; a torn last line is left out.
 
@@ -122,12 +130,16 @@ def read_raw(path: Path) -> Recording:
 
 def _row(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
-        row = json.loads(line)
-    except ValueError:
+        row = json.loads(line, parse_constant=_refuse)
+    except (ValueError, RecursionError):
         row = None
     if not isinstance(row, dict):
         raise _not_ours(path) if number == 1 else _damaged(path, number, "no JSON object")
     return row
+
+
+def _refuse(name: str) -> object:
+    raise ValueError(f"{name} is not JSON")
 
 
 def _begun(path: Path, rows: list[dict[str, Any]]) -> Recording:
@@ -136,12 +148,14 @@ def _begun(path: Path, rows: list[dict[str, Any]]) -> Recording:
         raise _not_ours(path)
     if first.get("v") != VERSION:
         raise usage(
-            f"{path} is a raw record of form {first.get('v')}; this version reads form {VERSION}",
+            f"{path} is a raw record of form {first.get('v')!r}; this version reads form {VERSION}",
             hint="read it with the version that wrote it, or measure again",
         )
     known = {name.name: first[name.name] for name in fields(Plan) if name.name in first}
     try:
         plan = Plan(**known)
+        if plan.metric not in METRICS or not isinstance(plan.pairs, int):
+            raise ValueError("no metric or no number of pairs")
         return Recording(
             replace(
                 plan,
@@ -153,7 +167,7 @@ def _begun(path: Path, rows: list[dict[str, Any]]) -> Recording:
                 before=Noise.from_row(known["before"]),
             )
         )
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise _damaged(path, 1, f"{type(error).__name__}: {error}") from None
 
 
@@ -165,7 +179,10 @@ def _arm(row: dict[str, Any]) -> PlannedArm:
 def _take(recording: Recording, row: dict[str, Any]) -> None:
     kind = row.pop("kind")
     if kind == "run":
-        recording.observed.append(_observed(row))
+        seen = _observed(row)
+        if seen.arm not in [arm.name for arm in recording.plan.arms]:
+            raise ValueError(f"a run of an arm {seen.arm!r} that was not planned")
+        recording.observed.append(seen)
     elif kind == "starts":
         arm = row.pop("arm")
         recording.starts[arm] = _starts(row)
@@ -183,6 +200,11 @@ def _observed(row: dict[str, Any]) -> Observed:
     run: dict[str, Any] = {
         name: tuple(value) if isinstance(value := row[name], list) else value for name in Run._fields
     }
+    for name in _NUMBERS:
+        if type(run[name]) is not int or not 0 <= run[name] <= _MOST:
+            raise ValueError(f"{name} is no number of a run")
+    if not run["exits"] or not all(code is None or type(code) is int for code in run["exits"]):
+        raise ValueError("exits are no exit codes")
     seen: dict[str, Any] = {name: row[name] for name in Observed._fields if name not in ("run", "before", "after")}
     return Observed(
         **seen, before=Noise.from_row(row["before"]), after=Noise.from_row(row["after"]), run=Run(**run)

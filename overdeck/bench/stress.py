@@ -20,7 +20,9 @@ def stress(burners: int) -> Iterator[tuple[subprocess.Popen[bytes], ...]]:
     burning = []
     with ExitStack() as stack:
         for _ in range(burners):
-            burner = subprocess.Popen([sys.executable, "-I", "-S", "-c", _BURN], stdin=subprocess.PIPE, env={})
+            argv = [sys.executable, "-I", "-S", "-c", _BURN]
+            # Out of the terminal's reach: Ctrl-C is ours to answer.
+            burner = subprocess.Popen(argv, stdin=subprocess.PIPE, env={}, start_new_session=True)
             stack.callback(_end, burner)
             burning.append(burner)
         yield tuple(burning)

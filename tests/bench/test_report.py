@@ -227,3 +227,35 @@ def test_a_record_that_is_there_becomes_its_owners_alone(tmp_path):
         record.end()
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.read_text() == '{"kind": "end"}\n'
+
+
+@pytest.mark.parametrize(
+    ("of", "change"),
+    [
+        ("run", {"wall_ns": float("nan")}),
+        ("run", {"wall_ns": "x"}),
+        ("run", {"wall_ns": -1}),
+        ("run", {"wall_ns": 10**400}),
+        ("run", {"exits": []}),
+        ("run", {"exits": 5}),
+        ("run", {"rss_kb": None}),
+        ("run", {"arm": "Z"}),
+        ("plan", {"metric": "foo"}),
+        ("plan", {"pairs": "many"}),
+        ("plan", {"v": "2"}),
+    ],
+)
+def test_a_record_that_was_changed_gives_no_verdict(hookbench, recorded, of, change):
+    _, raw = recorded("cat", "cat", "--pairs", 8, "--no-starts")
+    rows = [json.loads(line) for line in raw.read_text().splitlines()]
+    next(row for row in rows if row["kind"] == of).update(change)
+    raw.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = hookbench("report", raw, "--json")
+    assert done.code == 2 and done.document["data"] is None
+
+
+def test_an_arm_that_only_fails_is_told(hookbench, recorded):
+    live, _ = recorded(
+        "sh -c 'echo no such hook >&2; exit 2'", "sh -c 'echo no such hook >&2; exit 2'", "--pairs", 8
+    )
+    assert sum("no such hook" in warning for warning in live.document["warnings"]) == 2
