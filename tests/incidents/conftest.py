@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from homes import Home, Ran
+from projects import PLAIN, Project
 from repositories import IDENTITY, git, remote_and_clone
 
 from overdeck.incidents import creating, registry
@@ -131,3 +132,15 @@ def python(home: Path) -> Callable[..., subprocess.Popen[bytes]]:
         return subprocess.Popen(command, env=Home(home).environment(), stdout=subprocess.PIPE, **more)
 
     return start
+
+
+@pytest.fixture
+def project(clone: "Clone", monkeypatch: pytest.MonkeyPatch) -> Project:
+    for name, value in clone.env.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("TMPDIR", str(clone.home))
+    monkeypatch.setattr("tempfile.tempdir", str(clone.home))
+    made = Project(clone)
+    made.policy(PLAIN)
+    made.land("a guard", guard_py="def seconds(): return 9\n")
+    return made

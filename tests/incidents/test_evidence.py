@@ -1,113 +1,25 @@
-"""``test:``, ``repro:`` and ``resume:``: run in clean worktrees on both sides of the fix, and each way it can fail."""
+"""``test:``, ``repro:`` and ``resume:``: run on both sides of the fix, and each way that can fail."""
 
-import json
 import os
-import signal
 import subprocess
 import sys
-import textwrap
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
-from waiting import ended, until
+from projects import AT, FAILS_BEFORE, PLAIN, PYTEST, Project, reference, snapshot_of
+from waiting import ended
 
 from overdeck.errors import OverdeckError
 from overdeck.incidents import registry
 from overdeck.incidents.resolving import Closing, resolve
-from overdeck.machine.cgroup import Group, snapshot
-
-if TYPE_CHECKING:
-    from conftest import Clone
-
-AT = "2026-11-30T06:00:00.000Z"
-PLAIN = ["{python}", "{path}", "{id}"]
-PYTEST = ["{python}", "-m", "pytest", "-q", "{path}::{id}"]
-
-FAILS_BEFORE = "import guard, sys\nsys.exit(guard.seconds() > 2)\n"
-
-
-@dataclass(frozen=True)
-class Project:
-    """A clone with a guard that is too slow, and the registry's rule of how its tests are run."""
-
-    clone: "Clone"
-
-    def policy(self, command: list[str], *, limit_s: float = 60, python: str = sys.executable) -> None:
-        (self.clone.root / "registry.toml").write_text(
-            'prefix = "OD"\nbranch = "origin/main"\n[evidence]\n'
-            f"test_command = {json.dumps(command)}\npython = {json.dumps(python)}\ntime_limit_s = {limit_s}\n"
-        )
-
-    def land(self, message: str, **files: str) -> str:
-        """Commit files (``__`` in a name is ``/``, ``_sh`` at the end makes it executable) and push; the SHA."""
-        for name, text in files.items():
-            path = self.clone.top / name.replace("__", "/").replace("_py", ".py").replace("_sh", ".sh")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(textwrap.dedent(text))
-            if path.suffix == ".sh":
-                path.chmod(0o755)
-            self.clone.git("add", str(path))
-        self.clone.git("commit", "--quiet", "-m", message)
-        self.clone.git("push", "--quiet", "origin", "HEAD:main")
-        return self.clone.git("rev-parse", "HEAD")
-
-    def fix(self, test: str = FAILS_BEFORE, **more: str) -> str:
-        """The guard made fast, with a test; the SHA."""
-        return self.land("fix", guard_py="def seconds(): return 1\n", test_guard_py=test, **more)
-
-    def resolve(
-        self, *artifacts: str, machine: Callable[[], list[Group]] = list, **more: Any
-    ) -> list[dict[str, Any]]:
-        """Resolve a new incident with consent; its statements."""
-        name = self.clone.open()
-        here = registry.load(self.clone.root)
-        claim = Closing([name], artifacts, **more)
-        (closed,) = resolve(here, claim, AT, warn=pytest.fail, consent=lambda _: True, machine=machine)
-        return closed.incident.standing
-
-    def refused(self, *artifacts: str, **more: Any) -> OverdeckError:
-        """The same, where it is refused: nothing is written, and no worktree is left."""
-        name = self.clone.open()
-        before = self.clone.log_bytes()
-        with pytest.raises(OverdeckError) as raised:
-            claim = {key: more.pop(key) for key in ("broken", "because") if key in more}
-            resolve(
-                registry.load(self.clone.root),
-                Closing([name], artifacts, **claim),
-                AT,
-                warn=pytest.fail,
-                **{"consent": lambda _: True, "machine": list, **more},
-            )
-        assert self.clone.log_bytes() == before
-        return raised.value
-
-
-@pytest.fixture
-def project(clone: "Clone", monkeypatch: pytest.MonkeyPatch) -> Project:
-    for name, value in clone.env.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("TMPDIR", str(clone.home))
-    monkeypatch.setattr("tempfile.tempdir", str(clone.home))
-    made = Project(clone)
-    made.policy(PLAIN)
-    made.land("a guard", guard_py="def seconds(): return 9\n")
-    return made
-
-
-def _test(sha: str, name: str = "main") -> str:
-    return f"test:test_guard.py::{name}@{sha}"
 
 
 class TestATest:
     def test_one_that_fails_before_and_passes_with_the_fix_is_evidence(self, project: Project) -> None:
         sha = project.fix()
         parent = project.clone.git("rev-parse", f"{sha}~1")
-        (statement,) = project.resolve(_test(sha[:9]), machine=snapshot_of(project.clone.home))
-        assert (statement["artifact"], statement["verdict"]) == (_test(sha), "verified")
+        (statement,) = project.resolve(reference(sha[:9]), machine=snapshot_of(project.clone.home))
+        assert (statement["artifact"], statement["verdict"]) == (reference(sha), "verified")
         assert statement["sides"] == {"parent": parent, "commit": sha}
         assert [run["exit"] for run in statement["runs"].values()] == [1, 0]
         assert statement["runs"]["commit"]["argv"] == [sys.executable, "test_guard.py", "main"]
@@ -119,7 +31,7 @@ class TestATest:
     def test_by_default_it_is_pytest_of_the_projects_own_environment(self, project: Project) -> None:
         project.policy(PYTEST)
         sha = project.fix("import guard\ndef test_it(): assert guard.seconds() < 2\n")
-        (statement,) = project.resolve(_test(sha, "test_it"))
+        (statement,) = project.resolve(reference(sha, "test_it"))
         assert statement["runs"]["commit"]["argv"] == [
             sys.executable,
             "-m",
@@ -129,17 +41,17 @@ class TestATest:
         ]
 
     def test_passing_on_both_sides_proves_nothing(self, project: Project) -> None:
-        error = project.refused(_test(project.fix("print('fine')\n")))
+        error = project.refused(reference(project.fix("print('fine')\n")))
         assert (error.exit_code, error.code) == (4, "passes-on-both")
         assert error.data["runs"]["commit"]["tail"] == "fine\n"
 
     def test_failing_on_both_sides_is_no_fix(self, project: Project) -> None:
-        error = project.refused(_test(project.fix("raise SystemExit('still slow')\n")))
+        error = project.refused(reference(project.fix("raise SystemExit('still slow')\n")))
         assert (error.exit_code, error.code) == (4, "fails-on-both")
         assert "still slow" in error.message
 
     def test_the_wrong_way_round_is_told(self, project: Project) -> None:
-        error = project.refused(_test(project.fix("import guard, sys\nsys.exit(guard.seconds() < 2)\n")))
+        error = project.refused(reference(project.fix("import guard, sys\nsys.exit(guard.seconds() < 2)\n")))
         assert (error.exit_code, error.code) == (4, "fails-now")
 
     def test_one_that_hangs_is_ended_with_all_it_started(self, project: Project, tmp_path: Path) -> None:
@@ -152,7 +64,7 @@ class TestATest:
             time.sleep(600)
             """
         )
-        error = project.refused(_test(sha))
+        error = project.refused(reference(sha))
         assert (error.exit_code, error.code) == (5, "timed-out")
         for pid in pids.read_text().split():
             assert ended(int(pid))
@@ -169,7 +81,7 @@ class TestATest:
             """,
             new_py="",
         )
-        project.resolve(_test(sha))
+        project.resolve(reference(sha))
         started = [int(pid) for pid in pids.read_text().split()]
         assert len(started) == 2
         assert all(ended(pid) for pid in started)
@@ -187,7 +99,7 @@ class TestATest:
             time.sleep(600)
             """
         )
-        error = project.refused(_test(sha))
+        error = project.refused(reference(sha))
         assert (error.exit_code, error.code) == (5, "not-started")
         assert "its keeper was killed" in error.message
         assert ended(int(mark.read_text()))
@@ -196,7 +108,7 @@ class TestATest:
         if subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False).returncode:
             pytest.skip("this user may not have a network of its own")
         sha = project.fix("import socket\nsocket.create_connection(('192.0.2.1', 80), 20)\n")
-        error = project.refused(_test(sha))
+        error = project.refused(reference(sha))
         assert (error.exit_code, error.code) == (5, "needs-network")
         assert "Network is unreachable" in error.message
 
@@ -209,17 +121,17 @@ class TestATest:
             sys.exit(guard.seconds() > 2)
             """
         )
-        assert project.resolve(_test(sha))[0]["verdict"] == "verified"
+        assert project.resolve(reference(sha))[0]["verdict"] == "verified"
 
     def test_a_runner_that_does_not_start_is_no_failure_of_the_test(self, project: Project) -> None:
         project.policy(["no-such-runner", "{path}"])
-        error = project.refused(_test(project.fix()))
+        error = project.refused(reference(project.fix()))
         assert (error.exit_code, error.code) == (5, "not-started")
         assert "no-such-runner: No such file or directory" in error.message
 
     def test_a_runner_that_is_not_installed_is_no_failure_of_the_test(self, project: Project) -> None:
         project.policy(["{python}", "-m", "nosuchrunner", "{path}"])
-        error = project.refused(_test(project.fix()))
+        error = project.refused(reference(project.fix()))
         assert (error.exit_code, error.code) == (5, "not-started")
         assert "No module named nosuchrunner" in error.message
 
@@ -239,7 +151,7 @@ class TestATest:
     def test_a_commit_that_has_not_landed_is_not_run(self, project: Project, tmp_path: Path) -> None:
         sha = project.fix(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
         project.clone.git("push", "--quiet", "--force", "origin", f"{sha}~1:main")
-        error = project.refused(_test(sha))
+        error = project.refused(reference(sha))
         assert (error.exit_code, error.code) == (4, "not-landed")
         assert not (tmp_path / "ran").exists()
 
@@ -255,7 +167,7 @@ class TestATest:
         project.clone.git("clone", "--quiet", "--depth=1", url, str(shallow))
         here = registry.load(project.clone.root)
         with pytest.raises(OverdeckError) as raised:
-            resolve(here, Closing([project.clone.open()], [_test(sha)], repo=shallow), AT, warn=pytest.fail)
+            resolve(here, Closing([project.clone.open()], [reference(sha)], repo=shallow), AT, warn=pytest.fail)
         assert (raised.value.exit_code, raised.value.code) == (5, "shallow-clone")
 
     def test_of_a_merge_the_first_parent_counts(self, project: Project) -> None:
@@ -268,7 +180,7 @@ class TestATest:
         project.clone.git("merge", "--quiet", "--no-ff", "--no-edit", "topic")
         project.clone.git("push", "--quiet", "origin", "HEAD:main")
         merge = project.clone.git("rev-parse", "HEAD")
-        assert project.resolve(_test(merge))[0]["verdict"] == "verified"
+        assert project.resolve(reference(merge))[0]["verdict"] == "verified"
 
 
 class TestPytestSays:
@@ -287,7 +199,7 @@ class TestPytestSays:
         ],
     )
     def test_a_test_that_was_not_run_is_no_pass(self, project: Project, body: str, code: str) -> None:
-        error = project.refused(_test(project.fix(body), "test_it"))
+        error = project.refused(reference(project.fix(body), "test_it"))
         assert (error.exit_code, error.code) == (4, code)
 
     def test_skipped_on_the_parent_is_no_failure_there(self, project: Project) -> None:
@@ -296,7 +208,7 @@ class TestPytestSays:
             def test_it():
                 if guard.seconds() > 2: pytest.skip("not on this machine")
             """
-        error = project.refused(_test(project.fix(body), "test_it"))
+        error = project.refused(reference(project.fix(body), "test_it"))
         assert (error.exit_code, error.code) == (4, "skipped")
         assert "on parent" in error.message
 
@@ -304,7 +216,7 @@ class TestPytestSays:
         self, project: Project
     ) -> None:
         sha = project.fix("import new\ndef test_it(): pass\n", new_py="")
-        (statement,) = project.resolve(_test(sha, "test_it"))
+        (statement,) = project.resolve(reference(sha, "test_it"))
         assert [run["outcome"] for run in statement["runs"].values()] == ["error", "passed"]
 
     def test_a_configuration_above_the_worktree_is_not_read(self, project: Project) -> None:
@@ -313,7 +225,7 @@ class TestPytestSays:
                 "[pytest]\naddopts = --no-such-option\n" if "ini" in name else "1/0"
             )
         sha = project.fix("import guard\ndef test_it(): assert guard.seconds() < 2\n")
-        assert project.resolve(_test(sha, "test_it"))[0]["verdict"] == "verified"
+        assert project.resolve(reference(sha, "test_it"))[0]["verdict"] == "verified"
 
     def test_plugins_and_options_of_the_callers_environment_are_not_taken(
         self, project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -323,7 +235,7 @@ class TestPytestSays:
         monkeypatch.setenv("PYTEST_PLUGINS", "evil")
         monkeypatch.setenv("PYTEST_ADDOPTS", "-p evil")
         sha = project.fix("import guard\ndef test_it(): assert guard.seconds() < 2\n")
-        assert project.resolve(_test(sha, "test_it"))[0]["verdict"] == "verified"
+        assert project.resolve(reference(sha, "test_it"))[0]["verdict"] == "verified"
         assert not (tmp_path / "pwned").exists()
 
 
@@ -394,7 +306,7 @@ class TestConsent:
         sha = project.fix(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
         name = project.clone.open()
         before = project.clone.log_bytes()
-        said = project.clone.od("resolve", name, "--artifact", _test(sha), "--json")
+        said = project.clone.od("resolve", name, "--artifact", reference(sha), "--json")
         assert (said.code, said.document["error"]["code"]) == (2, "needs-yes")
         assert f"in a clean worktree of commit {sha[:12]}: {sys.executable} test_guard.py main" in said.err
         assert "test_guard.py of commit" in said.err
@@ -404,11 +316,11 @@ class TestConsent:
     def test_with_yes_the_command_resolves(self, project: Project) -> None:
         sha = project.fix()
         name = project.clone.open()
-        said = project.clone.od("resolve", name, "--artifact", _test(sha), "--yes")
+        said = project.clone.od("resolve", name, "--artifact", reference(sha), "--yes")
         if said.code == 5:
             assert "the machine held the run" in said.err
             pytest.skip("this machine held the run back")
-        assert (said.code, said.out) == (0, f"{name} resolved: {_test(sha)} (verified)\n")
+        assert (said.code, said.out) == (0, f"{name} resolved: {reference(sha)} (verified)\n")
         shown = project.clone.od("show", name).out
         assert "linked by the call that ran it" in shown
         assert f"parent: failed, exit 1: {sys.executable} test_guard.py main" in shown
@@ -416,7 +328,7 @@ class TestConsent:
     def test_what_is_rejected_anyway_is_not_asked_about(self, project: Project) -> None:
         asked: list[object] = []
         sha = project.fix()
-        error = project.refused(_test(sha), "commit:" + "0123456789" * 4, consent=asked.append)
+        error = project.refused(reference(sha), "commit:" + "0123456789" * 4, consent=asked.append)
         assert (error.exit_code, asked) == (5, [])
 
 
@@ -433,7 +345,7 @@ class TestMachine:
         machine = snapshot_of(project.clone.home)
         path = project.clone.home / "cgroup" / file
         sha = project.fix(f"open({str(path)!r}, 'w').write({text!r})\n{FAILS_BEFORE}")
-        error = project.refused(_test(sha), machine=machine)
+        error = project.refused(reference(sha), machine=machine)
         assert (error.exit_code, error.code) == (5, "machine-held-back")
         assert str(path.parent) in error.message
 
@@ -443,176 +355,4 @@ class TestMachine:
         sha = project.fix(
             f"import guard\nif guard.seconds() > 2: open({str(path)!r}, 'w').write('max 3')\n{FAILS_BEFORE}"
         )
-        assert project.refused(_test(sha), machine=machine).code == "machine-held-back"
-
-
-class TestHostile:
-    def test_nothing_that_the_clone_is_configured_to_run_is_run(self, project: Project, tmp_path: Path) -> None:
-        clone, pwned = project.clone, tmp_path / "pwned"
-        (clone.top / ".gitattributes").write_text("* filter=evil diff=evil\n")
-        clone.git("add", ".gitattributes")
-        sha = project.fix()
-        script = tmp_path / "evil"
-        script.write_text(f"#!/bin/sh\ntouch {pwned}\ncat\n")
-        script.chmod(0o755)
-        for name in ("filter.evil.smudge", "filter.evil.clean", "filter.evil.process", "core.fsmonitor"):
-            clone.git("config", name, str(script))
-        clone.git("config", "core.hooksPath", str(tmp_path / "hooks"))
-        clone.git("config", "remote.origin.uploadpack", f"{script}; git-upload-pack")
-        for hook in ("post-checkout", "reference-transaction", "post-index-change"):
-            path = tmp_path / "hooks" / hook
-            path.parent.mkdir(exist_ok=True)
-            path.write_bytes(script.read_bytes())
-            path.chmod(0o755)
-        pwned.unlink(missing_ok=True)
-        head = (clone.top / ".git" / "HEAD").read_bytes()
-        name = clone.open()
-        closing = Closing([name], [_test(sha)])
-        resolve(registry.load(clone.root), closing, AT, warn=pytest.fail, consent=lambda _: True, machine=list)
-        assert not pwned.exists()
-        assert (clone.top / ".git" / "HEAD").read_bytes() == head
-        assert not (clone.top / ".git" / "worktrees").exists()
-
-    def test_git_in_a_test_sees_the_worktree_and_not_the_clone(self, project: Project) -> None:
-        sha = project.fix(
-            """\
-            import guard, os, subprocess, sys
-            say = lambda *words: subprocess.run(["git", *words], capture_output=True, text=True).stdout.strip()
-            print(say("rev-parse", "--show-toplevel"), say("status", "--porcelain"))
-            assert not say("status", "--porcelain") or guard.seconds() > 2
-            assert say("config", "--get", "core.fsmonitor") == ""
-            assert say("-C", os.environ["TMPDIR"], "rev-parse", "--git-dir") == ""
-            say("commit", "--allow-empty", "-m", "x")
-            sys.exit(guard.seconds() > 2)
-            """
-        )
-        project.clone.git("config", "core.fsmonitor", "/nonexistent")
-        project.clone.git("init", "--quiet", str(project.clone.home))
-        before = project.clone.git("for-each-ref")
-        project.resolve(_test(sha))
-        assert project.clone.git("for-each-ref") == before
-
-    def test_a_test_gets_an_empty_home_and_nothing_of_the_callers_environment(
-        self, project: Project, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("SECRET_TOKEN", "x")
-        sha = project.fix(
-            """\
-            import guard, os, sys
-            assert os.listdir(os.environ["HOME"]) == [] and "SECRET_TOKEN" not in os.environ
-            assert os.environ["PYTHONPATH"] == os.getcwd(), os.environ["PYTHONPATH"]
-            sys.exit(guard.seconds() > 2)
-            """
-        )
-        assert project.resolve(_test(sha))[0]["verdict"] == "verified"
-
-    def test_laying_a_test_over_the_parent_does_not_follow_a_link(self, project: Project, tmp_path: Path) -> None:
-        outside = tmp_path / "outside"
-        outside.mkdir()
-        (outside / "test_x.py").write_text("raise SystemExit(1)\n")
-        (project.clone.top / "tests").symlink_to(outside)
-        project.clone.git("add", "tests")
-        project.land("a folder that is a link")
-        (project.clone.top / "tests").unlink()
-        project.clone.git("rm", "--quiet", "--cached", "tests")
-        sha = project.land("fix", tests__test_x_py=FAILS_BEFORE, guard_py="def seconds(): return 1\n")
-        project.resolve(f"test:tests/test_x.py::main@{sha}")
-        assert (outside / "test_x.py").read_text() == "raise SystemExit(1)\n"
-
-    def test_an_interpreter_that_git_tracks_is_not_run(self, project: Project, tmp_path: Path) -> None:
-        project.policy(PLAIN, python="bin/python")
-        fake = project.clone.top / "bin" / "python"
-        fake.parent.mkdir()
-        fake.write_text(f"#!/bin/sh\ntouch {tmp_path}/pwned\n")
-        fake.chmod(0o755)
-        project.clone.git("add", "bin")
-        error = project.refused(_test(project.fix()))
-        assert (error.exit_code, error.code) == (5, "untrusted-interpreter")
-        assert not (tmp_path / "pwned").exists()
-
-    def test_an_interpreter_that_is_not_there_is_named(self, project: Project) -> None:
-        project.policy(PLAIN, python=".venv/bin/python")
-        error = project.refused(_test(project.fix()))
-        assert (error.exit_code, error.code) == (5, "no-interpreter")
-
-
-class TestShadow:
-    @pytest.fixture
-    def site(self, project: Project, tmp_path: Path) -> Path:
-        """The site-packages of an environment that the project's tests run in."""
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "env"], check=True)
-        project.policy(PLAIN, python=str(tmp_path / "env" / "bin" / "python"))
-        (site,) = (tmp_path / "env").glob("lib/python*/site-packages")
-        return site
-
-    def test_the_worktree_goes_before_what_is_installed(self, project: Project, site: Path) -> None:
-        (site / "guard.py").write_text("def seconds(): return 1\n")
-        assert project.resolve(_test(project.fix()))[0]["verdict"] == "verified"
-
-    def test_a_source_folder_goes_before_what_is_installed(self, project: Project, site: Path) -> None:
-        (site / "pack.py").write_text("def seconds(): return 1\n")
-        project.land("layout", src__pack_py="def seconds(): return 9\n")
-        test = FAILS_BEFORE.replace("guard", "pack")
-        sha = project.land("fix", src__pack_py="def seconds(): return 1\n", test_guard_py=test)
-        assert project.resolve(_test(sha))[0]["verdict"] == "verified"
-
-    def test_an_editable_install_that_goes_before_the_worktree_is_found_out(
-        self, project: Project, site: Path, tmp_path: Path
-    ) -> None:
-        (tmp_path / "elsewhere").mkdir()
-        (tmp_path / "elsewhere" / "guard.py").write_text("def seconds(): return 1\n")
-        (site / "editable.pth").write_text(f"import sys; sys.path.insert(0, {str(tmp_path / 'elsewhere')!r})\n")
-        error = project.refused(_test(project.fix()))
-        assert (error.exit_code, error.code) == (5, "shadowed")
-        assert f"takes 'guard' from {tmp_path / 'elsewhere' / 'guard.py'}" in error.message
-
-    def test_a_package_without_init_loses_to_an_installed_one_and_that_is_found_out(
-        self, project: Project, site: Path
-    ) -> None:
-        (site / "pack").mkdir()
-        (site / "pack" / "__init__.py").touch()
-        (site / "pack" / "core.py").write_text("def seconds(): return 1\n")
-        project.land("layout", pack__core_py="def seconds(): return 9\n")
-        test = "import sys\nfrom pack.core import seconds\nsys.exit(seconds() > 2)\n"
-        sha = project.land("fix", pack__core_py="def seconds(): return 1\n", test_guard_py=test)
-        assert project.refused(_test(sha)).code == "shadowed"
-
-
-@contextmanager
-def _verifier_at_work(project: Project, tmp_path: Path) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
-    """A verifier whose test is running, and the process of that test."""
-    mark = tmp_path / "pid"
-    sha = project.fix(f"import os, time\nopen({str(mark)!r}, 'w').write(f'{{os.getpid()}} ')\ntime.sleep(600)\n")
-    source = "from overdeck.cli.doors import od_incidents as door; door()"
-    argv = [sys.executable, "-c", source, "resolve", project.clone.open(), "--artifact", _test(sha), "--yes"]
-    env = {**project.clone.env, "TMPDIR": str(tmp_path)}
-    with subprocess.Popen(argv, cwd=project.clone.top, env=env, stderr=subprocess.PIPE) as verifier:
-        until(lambda: mark.exists() and mark.read_text().endswith(" "), within_s=60)
-        yield verifier, int(mark.read_text())
-
-
-def test_a_verifier_that_is_killed_takes_the_run_with_it(project: Project, tmp_path: Path) -> None:
-    with _verifier_at_work(project, tmp_path) as (verifier, test):
-        verifier.kill()
-        until(lambda: ended(test), within_s=30)
-
-
-def test_an_interrupted_verifier_leaves_neither_process_nor_worktree(project: Project, tmp_path: Path) -> None:
-    with _verifier_at_work(project, tmp_path) as (verifier, test):
-        verifier.send_signal(signal.SIGINT)
-        verifier.communicate(timeout=60)
-    assert verifier.returncode == 130
-    assert ended(test)
-    assert not list(tmp_path.glob("overdeck-evidence-*"))
-
-
-def snapshot_of(folder: Path) -> Callable[[], list[Group]]:
-    """Snapshots of a control group of our own making."""
-    sysfs = folder / "cgroup"
-    sysfs.mkdir(exist_ok=True)
-    (folder / "proc" / "self").mkdir(parents=True, exist_ok=True)
-    (folder / "proc" / "self" / "cgroup").write_text("0::/\n")
-    (sysfs / "cpu.stat").write_text("nr_periods 8\nnr_throttled 4\nthrottled_usec 1\n")
-    (sysfs / "pids.events").write_text("max 2\n")
-    (sysfs / "memory.events").write_text("oom_kill 0\n")
-    return lambda: snapshot(proc=folder / "proc", sysfs=sysfs)
+        assert project.refused(reference(sha), machine=machine).code == "machine-held-back"
