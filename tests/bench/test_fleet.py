@@ -355,7 +355,7 @@ def test_runs_of_a_raw_record_that_ended_otherwise_are_in_no_sum_and_are_said(ho
 
 def test_what_is_to_be_known_of_a_raw_records_runs_is_said(hookbench, settings, tmp_path):
     """A timeout of the client's, starts that differ, and an end that never came."""
-    late = {"type": "command", "command": "sleep 5", "timeout": 0.2}
+    late = {"type": "command", "command": "exec sleep 5", "timeout": 0.2}
     file = settings(Stop=[late, {"type": "command", "command": "exit 3"}])
     made = hookbench(
         "ab",
