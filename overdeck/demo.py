@@ -121,7 +121,7 @@ def tell(say: Callable[[str], None], *, pairs: int = 20) -> list[Step]:
             shown=24,
         )  # fmt: skip
 
-        stage.chapter("One process instead: the same guards as modules of one dispatcher.")
+        stage.chapter("One process instead: the guards that ship, as modules of one dispatcher.")
         stage.run("overdeck", "install", title="install", shown=6)
         entry = _entry(stage.home / ".claude" / "settings.json")
         stage.chapter("A payload from the client, through the installed entry: denied, and why.")
