@@ -96,7 +96,7 @@ def take_lock(fd: int, path: Path, patience_s: float, *, who: str, shared: bool 
                     f"another {who} is at work: it holds {path}",
                     hint=f"run the command again; to see who holds it: fuser {path}",
                 ) from None
-        time.sleep(pause)
+        time.sleep(pause)  # flock has no deadline of its own
         pause = min(pause * 1.5, 0.02)
 
 

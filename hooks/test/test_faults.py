@@ -267,7 +267,7 @@ def test_sigterm_at_any_moment_of_a_call_denies(native_front: Path, tmp_path: Pa
         process.stdin.write(document)
         process.stdin.flush()
         until(lambda pid=process.pid: answers_sigterm(pid))  # before its first lines nobody is there to answer
-        time.sleep(chance.random() * 0.02)
+        time.sleep(chance.random() * 0.02)  # any moment of a call: the length is what is tried, seeded
         process.send_signal(signal.SIGTERM)
         out, _ = process.communicate(timeout=10)
         assert process.returncode == 0

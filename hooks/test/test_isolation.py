@@ -120,7 +120,7 @@ def survivors(mark: str) -> list[int]:
     """Pids of ``sleep MARK`` processes that are still alive two seconds on: a kill takes a moment to arrive."""
     deadline = time.monotonic() + 2
     while (alive := sleeping(mark)) and time.monotonic() < deadline:
-        time.sleep(0.02)
+        time.sleep(0.02)  # a poll: ended as soon as none is left
     return alive
 
 

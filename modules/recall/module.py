@@ -218,7 +218,7 @@ def _text(line: bytes, key: bytes) -> str:
     return scanstring(line[at + len(mark) :].decode("utf-8", "replace"), 0)[0] if at >= 0 else ""
 
 
-def _sha256():  # type: ignore[no-untyped-def]
+def _sha256():
     """CPython's own hash: hashlib would load OpenSSL first."""
     try:
         from _sha2 import sha256

@@ -60,7 +60,7 @@ def main() -> None:
         mine = os.getpid()
         if os.fork() == 0:
             while os.getppid() == mine:
-                time.sleep(0.0005)
+                time.sleep(0.0005)  # nothing tells a child that its parent is gone; the burst is over in moments
             if program:
                 os.execv(program, ["static"])
         os._exit(0)

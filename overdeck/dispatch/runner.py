@@ -339,7 +339,7 @@ def _terminate(job: _Job) -> None:
         waiting.register(job.pidfd, select.POLLIN)
         waiting.poll(int(GRACE_S * 1000))
     else:
-        time.sleep(GRACE_S)
+        time.sleep(GRACE_S)  # without pidfd (macOS) its end cannot be seen: the whole grace
 
 
 def _close(job: _Job, poll: select.poll, jobs: dict[int, _Job]) -> None:
@@ -390,7 +390,7 @@ def _exited(job: _Job) -> bool:
             if job.pidfd >= 0:
                 ending.poll(int(LEAVE_S * 1000))
             else:
-                time.sleep(0.0001)
+                time.sleep(0.0001)  # without pidfd (macOS) there is nothing to wait on with a deadline
         job.outcome.us = int((time.monotonic() - job.started) * 1_000_000)
         if not job.background:
             posix.killpg(job.pid, _signal.SIGKILL)

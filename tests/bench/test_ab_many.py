@@ -317,6 +317,7 @@ def test_burners_end_with_the_measurement_however_it_ends(payload, environ, tmp_
     finally:
         running.kill()
     until(lambda: all(ended(burner) for burner in burners))
+    assert len(burners) == 2
 
 
 def test_a_stressed_comparison_says_whose_load_it_was(hookbench, payload, tmp_path):

@@ -180,7 +180,8 @@ class TestPlot:
 
     @pytest.mark.parametrize("shown", ["echo $HOME $X", "a_b^c \\frac <&>\"'", "x" * 300, "é\n表"])
     def test_no_command_line_breaks_a_picture(self, drawn, shown):
-        ET.fromstring(drawn(measured(arm("A", shown, 1, 2), arm("B", shown, 0.01, 500))))
+        picture = ET.fromstring(drawn(measured(arm("A", shown, 1, 2), arm("B", shown, 0.01, 500))))
+        assert picture.tag.endswith("svg")
 
     @pytest.mark.filterwarnings("error")
     def test_an_interval_without_bounds_is_not_drawn(self, drawn):

@@ -111,7 +111,7 @@ def test_what_was_acknowledged_survives_kill_9(tmp_path: Path, python: Start) ->
         for writer in writers:
             assert writer.stdout is not None
             acknowledged.add(writer.stdout.readline().decode().strip())
-        time.sleep(0.02 * round_)
+        time.sleep(0.02 * round_)  # into the run, another moment each round: the kill is to hit a write
         for writer in writers:
             writer.send_signal(signal.SIGKILL)
             whole_lines = writer.communicate()[0].decode().split("\n")[:-1]

@@ -122,7 +122,7 @@ def test_an_ingest_killed_at_any_instant_loses_nothing_and_takes_nothing_in_twic
                     # Twice at once now and then: then the predecessor is not read to its end.
                     rotations += 1
                     log.rename(Path(f"{log}.{rotations:04d}"))
-                time.sleep(0.003)
+                time.sleep(0.003)  # how often rotations are tried, not what is waited for
             hits += ingester.poll() is None
             ingester.send_signal(signal.SIGKILL)
             assert ingester.wait() == -signal.SIGKILL

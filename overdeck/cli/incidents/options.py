@@ -19,6 +19,11 @@ RegistryOption = Annotated[
     ),
 ]
 
+RepoOption = Annotated[
+    Path | None,
+    typer.Option("--repo", metavar="DIR", help="Where the commits are. Default: the registry's repository."),
+]
+
 KeyOption = Annotated[
     str | None,
     typer.Option("--key", help="Your name for this call: a retry with the same key writes nothing."),

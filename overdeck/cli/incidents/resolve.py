@@ -1,13 +1,12 @@
 """``od-incidents resolve``: close incidents, with an artifact that is checked or as wont-fix."""
 
 import time
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from overdeck.cli.incidents.consent import YesOption, consent_of
-from overdeck.cli.incidents.options import KeyOption, RegistryOption, find_registry
+from overdeck.cli.incidents.options import KeyOption, RegistryOption, RepoOption, find_registry
 from overdeck.cli.output import JsonOption, verb
 
 
@@ -38,10 +37,7 @@ def resolve(
     ] = None,
     yes: YesOption = False,
     key: KeyOption = None,
-    repo: Annotated[
-        Path | None,
-        typer.Option("--repo", metavar="DIR", help="Where the commits are. Default: the registry's repository."),
-    ] = None,
+    repo: RepoOption = None,
     registry: RegistryOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -1,13 +1,12 @@
 """``od-incidents verify``: run stored evidence again."""
 
 import time
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from overdeck.cli.incidents.consent import YesOption, consent_of
-from overdeck.cli.incidents.options import RegistryOption, find_registry
+from overdeck.cli.incidents.options import RegistryOption, RepoOption, find_registry
 from overdeck.cli.output import JsonOption, verb
 from overdeck.errors import ExitCode, usage
 
@@ -17,10 +16,7 @@ def verify(
     *,
     everything: Annotated[bool, typer.Option("--all", help="Every resolved incident.")] = False,
     yes: YesOption = False,
-    repo: Annotated[
-        Path | None,
-        typer.Option("--repo", metavar="DIR", help="Where the commits are. Default: the registry's repository."),
-    ] = None,
+    repo: RepoOption = None,
     registry: RegistryOption = None,
     as_json: JsonOption = False,
 ) -> None:

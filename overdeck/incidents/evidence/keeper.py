@@ -130,7 +130,7 @@ def _leave_nobody(child: int) -> None:
         except ChildProcessError:
             return
         _kill(_descendants())
-        time.sleep(0.001)
+        time.sleep(0.001)  # what was killed takes a moment to be gone; the loop's own condition says when
 
 
 def _kill(pids: list[int]) -> None:

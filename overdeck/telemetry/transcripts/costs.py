@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 
+from overdeck.telemetry.status import Refused
 from overdeck.telemetry.transcripts.ingest import Read
 
 
@@ -103,16 +104,6 @@ class EventDay:
     killed: int
     not_started: int
     injected_bytes: int
-
-
-@dataclass(frozen=True)
-class Refused:
-    """Lines of one file that were refused for one reason, and the byte offsets of the first few."""
-
-    file: str
-    reason: str
-    lines: int
-    offsets: tuple[int, ...]
 
 
 @dataclass(frozen=True)

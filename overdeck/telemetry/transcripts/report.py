@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overdeck.paths import Places
+from overdeck.telemetry.status import Refused
 from overdeck.telemetry.transcripts.costs import (
     CommandCost,
     EventDay,
     Failure,
-    Refused,
     SessionCost,
     TranscriptReport,
 )
