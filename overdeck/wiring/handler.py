@@ -16,7 +16,8 @@ LONGEST_TIMEOUT_S = 2_147_483
 @dataclass(frozen=True)
 class Handler:
     """One hook of one event. ``args`` None is the shell form. ``command`` is what a ``http`` hook's url, or a
-    ``prompt`` hook's text, would be. ``plugin`` is the plugin's folder, empty for a settings file.
+    ``prompt`` hook's text, would be. ``plugin`` is the plugin's folder, empty for a settings file. ``timeout_s`` is
+    in seconds for every client, those that write milliseconds included.
     """
 
     event: str
@@ -32,6 +33,8 @@ class Handler:
     background: bool = False
     plugin: str = ""
     dropped: bool = False
+    client: str = "claude"
+    once: bool = False
 
     @property
     def starts_process(self) -> bool:

@@ -26,6 +26,11 @@ class Settings:
     all_handlers: tuple[Handler, ...]
     problems: tuple[Problem, ...]
     plugin_root: Path | None = None
+    client: str = "claude"
+    """Whose file it is: ``paths.CLIENTS``, or one that is only audited (``cursor``, ``copilot``)."""
+    scope: str = ""
+    """What the client calls it: user, project, local, managed, plugin, skill or agent; empty where it was named by
+    path and nothing says."""
 
     @property
     def dropped(self) -> bool:
