@@ -14,6 +14,9 @@ _JAVASCRIPT_ONLY = re.compile(r"\(\?<[A-Za-z_$]|\[\^?\]|\\[A-Za-z]")
 _PERMISSION_RULE = re.compile(r"(?:[A-Z][A-Za-z]*|mcp__\w+)\(.*\)")
 _EXPRESSION = re.compile(r"==|!=|&&|[\"']|\btool_input\b|\btool_name\b")
 
+_SERVER_ALONE = re.compile(r"mcp__(?:(?!__)[A-Za-z0-9_-])+")
+_ANCHORED = re.compile(r"\^(?:\(([A-Za-z|]+)\)|([A-Za-z]+))\$")
+
 _OTHER_VERSIONS = frozenset(
     {"AskUserQuestion", "BashOutput", "EnterPlanMode", "ExitPlanMode", "KillBash", "KillShell", "LS", "LSP",
      "ListMcpResourcesTool", "MultiEdit", "NotebookRead", "ReadMcpResourceTool", "SlashCommand", "TodoRead",
@@ -151,16 +154,57 @@ def nearest_tool(name: str) -> str:
     return known[close[0]] if close else ""
 
 
-INVALID = Rule("invalid-regex", "error", "measured, Claude Code 2.1.197: never matches (FACTS 2)", _invalid)
-EXPRESSION = Rule(
-    "expression-matcher", "error", "measured, Claude Code 2.1.197: never matches (FACTS 2)", _expressions
+def _server_alone(context: Context) -> Iterator[Hit]:
+    for file, handler in context.matchers():
+        if handler.event not in TOOL_EVENTS or not is_exact(handler.matcher):
+            continue
+        alone = [name for name in exact_names(handler.matcher) if _SERVER_ALONE.fullmatch(name)]
+        if alone:
+            yield Hit(
+                file.path,
+                group_of(handler) + "/matcher",
+                f"{alone[0]!r} is the name of a server, and an exact list is held against whole tool names: it matches "
+                "none of the server's tools",
+                f"write {alone[0]}__.*",
+            )
+
+
+def _case(context: Context) -> Iterator[Hit]:
+    for file, handler in context.matchers():
+        if handler.event not in TOOL_EVENTS:
+            continue
+        names = exact_names(handler.matcher) if is_exact(handler.matcher) else _anchored(handler.matcher)
+        if is_exact(handler.matcher) and not any(_may_be_a_tool(name) for name in names):
+            continue  # unknown-tool says it
+        tools = {tool.lower(): tool for tool in (*CLAUDE_TOOLS, *_OTHER_VERSIONS)}
+        for name in names:
+            right = tools.get(name.lower(), name)
+            if right not in (name, *names):
+                yield Hit(
+                    file.path,
+                    group_of(handler) + "/matcher",
+                    f"matchers heed case: {name!r} is not {right}, and never matches",
+                    f"write {right}",
+                )
+                break
+
+
+def _anchored(matcher: str) -> list[str]:
+    """The names of ``^(a|b)$`` or ``^a$``: what such a regex can match, and nothing else."""
+    found = _ANCHORED.fullmatch(matcher)
+    return (found[1] or found[2]).split("|") if found else []
+
+
+INVALID = Rule("invalid-regex", "error", "measured: never matches (FACTS 2)", _invalid)
+EXPRESSION = Rule("expression-matcher", "error", "measured: never matches (FACTS 2)", _expressions)
+EMPTY_ALTERNATIVE = Rule("empty-alternative", "warning", "measured: regex search (FACTS 2)", _empty)
+SERVER_ALONE = Rule(
+    "mcp-server-alone", "warning", "measured: mcp__demo does not match mcp__demo__echo (FACTS 2)", _server_alone
 )
-EMPTY_ALTERNATIVE = Rule(
-    "empty-alternative", "warning", "measured, Claude Code 2.1.197: regex search (FACTS 2)", _empty
-)
+CASE = Rule("matcher-case", "warning", "measured: case counts in lists and regexes (FACTS 2)", _case)
 UNKNOWN_TOOL = Rule(
     "unknown-tool",
     "warning",
-    "measured, Claude Code 2.1.197: its tools, and an exact list is matched by case (FACTS 2)",
+    "measured: the client's tools, and an exact list is matched by case (FACTS 2)",
     _unknown_tools,
 )

@@ -11,11 +11,11 @@ def _dropped(context: Context) -> Iterator[Hit]:
         rules = " and its permission rules" if isinstance(file.data.get("permissions"), dict) else ""
         for problem in file.problems:
             where = f" (line {problem.line})" if problem.line else ""
+            silence = " without a word" if file.client == "claude" else ""
             yield Hit(
                 file.path,
                 problem.pointer,
-                f"{problem.reason}{where}: the client ignores the whole file without a word, "
-                f"its {lost} handlers{rules} with it",
+                f"{problem.reason}{where}: the client ignores the whole file{silence}, its {lost} handlers{rules} with it",
                 problem.fix,
             )
 
@@ -31,5 +31,12 @@ def _disabled(context: Context) -> Iterator[Hit]:
             )
 
 
-DROPPED_FILE = Rule("dropped-file", "error", "measured, Claude Code 2.1.197 (FACTS 0.1)", _dropped)
-DISABLED = Rule("disable-all-hooks", "warning", "measured, Claude Code 2.1.197 (FACTS 2)", _disabled)
+DROPPED_FILE = Rule(
+    "dropped-file",
+    "error",
+    "measured (FACTS 0.1, 0.17, 5, 6)",
+    _dropped,
+    ("claude", "codex", "gemini", "opencode", "cursor", "copilot"),
+    "Claude Code 2.1.197, codex-cli 0.171.0, gemini-cli 0.61.0",
+)
+DISABLED = Rule("disable-all-hooks", "warning", "measured (FACTS 2)", _disabled)
