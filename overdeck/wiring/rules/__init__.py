@@ -1,4 +1,5 @@
-"""The lint rules, worst first. A new rule is a function, a ``Rule`` and a line here, and its page in ``pages/``."""
+"""The lint rules, worst first. A new rule is a function, a ``Rule`` and a line here, and its page in "
+"``pages/``."""
 
 from overdeck.wiring.rules import (
     answers,
@@ -29,6 +30,7 @@ RULES: tuple[Rule, ...] = (
     commands.CRLF_SHEBANG,
     commands.MISSING_INTERPRETER,
     placeholders.UNBRACED,
+    keys.ARGS_IGNORED,
     launchers.STORE_PYTHON,
     keys.IF_ELSEWHERE,
     stdin.DEV_STDIN,
@@ -39,10 +41,12 @@ RULES: tuple[Rule, ...] = (
     answers.EXIT_ONE,
     drift.MATCHER,
     drift.FRONT,
+    whole_file.PASSED_OVER,
     whole_file.DISABLED,
     keys.MANAGED_ONLY,
     matchers.EMPTY_ALTERNATIVE,
     events.UNKNOWN,
+    matchers.OTHER_CLIENT,
     events.UNKNOWN_SOURCE,
     matchers.UNKNOWN_TOOL,
     matchers.SERVER_ALONE,

@@ -1,4 +1,5 @@
-"""Rules about what a hook answers: text that spoils its JSON, fields in the wrong place, the exit code that blocks."""
+"""Rules about what a hook answers: text that spoils its JSON, fields in the wrong place, the exit code "
+"that blocks."""
 
 import ast
 import json
@@ -25,13 +26,16 @@ _REFUSES = re.compile(
     r"\b(block(?:ed|ing)?|den(?:y|ied)|forbid(?:den)?|refus(?:e|ed|ing)|not (?:allowed|permitted)|prohibited)\b",
     re.IGNORECASE,
 )
-_NOT_REFUSED = re.compile(r"\b(non-?blocking|cannot|can't|could not|failed to|usage|missing|error reading)\b", re.I)
+_NOT_REFUSED = re.compile(
+    r"\b(non-?blocking|cannot|can't|could not|failed to|usage|missing|error reading)\b", re.I
+)
 _VARIABLE = re.compile(r"\$(?:\{[^}]*\}|\w+|\([^()]*\))")
-_SEVERAL = re.compile(r"hook_event_name|hookEventName\W+(?:event|data|payload|input)", re.IGNORECASE)
+_SEVERAL = re.compile(r"hook_event_name")
 
 
 class Answer(NamedTuple):
-    """An object that a script prints: its top-level keys, its ``hookSpecificOutput`` (None where unknown), its line."""
+    """An object that a script prints: its top-level keys, its ``hookSpecificOutput`` (None where unknown), "
+    "its line."""
 
     keys: Mapping[str, object]
     specific: Mapping[str, object] | None
@@ -86,9 +90,9 @@ def _changed_later(tree: ast.Module, literal: ast.Dict, parents: Mapping[ast.AST
                 base = base.value
             if isinstance(base, ast.Name) and base.id in names:
                 return True
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names:
-            if node.attr in ("update", "setdefault", "pop", "__setitem__"):
-                return True
+        method = isinstance(node, ast.Attribute) and node.attr in ("update", "setdefault", "pop", "__setitem__")
+        if method and isinstance(node.value, ast.Name) and node.value.id in names:  # type: ignore[attr-defined]
+            return True
     return False
 
 
@@ -148,10 +152,12 @@ def _decision(context: Context) -> Iterator[Hit]:
     for handler, code, answer, hit in _each_answer(context, one_event=True):
         if "decision" in answer.keys and handler.event in TAKES_NO_DECISION:
             yield hit._replace(
-                why=f"{code.at(answer.line)} answers with a decision at the top, which {handler.event} does not heed",
+                why=f"{code.at(answer.line)} answers with a decision at the top, which {handler.event} does "
+                "not heed",
                 fix='"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "deny", …}}'
                 if handler.event == "PermissionRequest"
-                else f"{handler.event} cannot refuse anything: say what is to be known in additionalContext or systemMessage",
+                else f"{handler.event} cannot refuse anything: say what is to be known in additionalContext "
+                "or systemMessage",
             )
 
 
@@ -160,8 +166,8 @@ def _top_level(context: Context) -> Iterator[Hit]:
         stray = [name for name in ("permissionDecision", "permissionDecisionReason") if name in answer.keys]
         if stray and answer.specific is None and "hookSpecificOutput" not in answer.keys:
             yield hit._replace(
-                why=f"{code.at(answer.line)} says {stray[0]} at the top of its answer, where the client does not look: "
-                "the tool runs",
+                why=f"{code.at(answer.line)} says {stray[0]} at the top of its answer, where the client does "
+                "not look: the tool runs",
                 fix='"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": …}',
             )
 
@@ -173,17 +179,16 @@ def _no_event_name(context: Context) -> Iterator[Hit]:
         named = answer.specific.get("hookEventName")
         if named is None:
             yield hit._replace(
-                why=f"{code.at(answer.line)}: hookSpecificOutput without hookEventName, for which the client throws the whole "
-                "answer away, a refusal included",
+                why=f"{code.at(answer.line)}: hookSpecificOutput without hookEventName, for which the client "
+                "throws the whole answer away, a refusal included",
                 fix=f'add "hookEventName": "{handler.event}"',
             )
-        elif isinstance(named, str) and named in CLAUDE_EVENTS and named != handler.event:
-            if not _serves_several(context, Code(code.says.replace("hookEventName", ""), code.language, code.path)):
-                yield hit._replace(
-                    why=f"{code.at(answer.line)}: the answer names {named}, the hook stands under {handler.event}: the client "
-                    "throws the whole answer away, a refusal included",
-                    fix=f'write "hookEventName": "{handler.event}", or move the hook to {named}',
-                )
+        elif named in CLAUDE_EVENTS and named != handler.event and not _serves_several(context, code):
+            yield hit._replace(
+                why=f"{code.at(answer.line)}: the answer names {named}, the hook stands under {handler.event}: "
+                "the client throws the whole answer away, a refusal included",
+                fix=f'write "hookEventName": "{handler.event}", or move the hook to {named}',
+            )
 
 
 def _beside(context: Context) -> Iterator[Hit]:
@@ -197,8 +202,8 @@ def _beside(context: Context) -> Iterator[Hit]:
             yield Hit(
                 file.path,
                 handler.pointer + "/command",
-                f"{code.at(line)} prints {text!r} on the way to its JSON: with anything beside it the client does not read the "
-                "answer, a refusal included",
+                f"{code.at(line)} prints {text!r} on the way to its JSON: with anything beside it the client "
+                "does not read the answer, a refusal included",
                 "print it to stderr, or put it into systemMessage",
                 *code.spot(line),
             )
@@ -221,7 +226,10 @@ def _python_beside(code: Code) -> tuple[str, int] | None:
             for other in others:
                 if other is not here and (text := _plain_print(code, other)):
                     between = block[at + 1 : block.index(other)] if block.index(other) > at else []
-                    if not any(isinstance(one, ast.Return | ast.Raise) or python.exit_status(one) is not None for one in between):
+                    if not any(
+                        isinstance(one, ast.Return | ast.Raise) or python.exit_status(one) is not None
+                        for one in between
+                    ):
                         return text, other.lineno
             parent = python.parents[here]
             if not isinstance(parent, ast.If | ast.With | ast.Try) or python.within(here, ast.For, ast.While):
@@ -242,19 +250,37 @@ def _plain_print(code: Code, statement: ast.stmt) -> str:
 def _shell_beside(code: Code) -> tuple[str, int] | None:
     """The same in a shell script: an echo of plain text in the block of an echo of JSON, unconditional both."""
     printed = [(command, _printed_text(command)) for command in code.commands]
-    captured = any(command.name == "exec" or command.words[:1] and command.words[0].text == "exec" for command in code.commands)
+    captured = any(
+        command.name == "exec" or (command.words[:1] and command.words[0].text == "exec")
+        for command in code.commands
+    )
     if captured:
         return None  # where its stdout goes then is not known
     for command, text in printed:
-        if not text.lstrip().startswith("{") or not re.search(r"hookSpecificOutput|\"decision\"|\"continue\"|systemMessage", text):
+        if not text.lstrip().startswith("{") or not re.search(
+            r"hookSpecificOutput|\"decision\"|\"continue\"|systemMessage", text
+        ):
             continue
         for other, plain in printed:
-            if other is command or other.block != command.block or not plain.strip() or plain.lstrip().startswith(("{", "$")):
+            if (
+                other is command
+                or other.block != command.block
+                or not plain.strip()
+                or plain.lstrip().startswith(("{", "$"))
+            ):
                 continue
-            if other.before in ("&&", "||", "|") or command.before in ("&&", "||", "|") or any("function" in b for b in other.block):
+            if (
+                other.before in ("&&", "||", "|")
+                or command.before in ("&&", "||", "|")
+                or any("function" in b for b in other.block)
+            ):
                 continue
             low, high = sorted((code.commands.index(other), code.commands.index(command)))
-            if any(one.name in ("exit", "return", "exec") for one in code.commands[low:high] if one.block == command.block):
+            if any(
+                one.name in ("exit", "return", "exec")
+                for one in code.commands[low:high]
+                if one.block == command.block
+            ):
                 continue
             return plain.strip()[:60], other.line
     return None
@@ -273,7 +299,8 @@ def _exit_one(context: Context) -> Iterator[Hit]:
             yield Hit(
                 file.path,
                 handler.pointer + "/command",
-                f"{code.at(line)} says {text!r} and exits 1: on {handler.event} only exit 2 refuses, so it goes on all the same",
+                f"{code.at(line)} says {text!r} and exits 1: on {handler.event} only exit 2 refuses, so it "
+                "goes on all the same",
                 "exit 2" if code.language == "shell" else "sys.exit(2), with the reason on stderr",
                 *code.spot(line),
             )
@@ -313,10 +340,14 @@ def _to_stderr(code: Code, call: ast.Call) -> str:
     assert python is not None
     name = python.dotted(call.func)
     to = next((word.value for word in call.keywords if word.arg == "file"), None)
-    if call.args and ((name == "print" and to is not None and python.dotted(to) == "sys.stderr") or name == "sys.stderr.write"):
+    if call.args and (
+        (name == "print" and to is not None and python.dotted(to) == "sys.stderr") or name == "sys.stderr.write"
+    ):
         given = call.args[0]
         if isinstance(given, ast.JoinedStr):
-            return "".join(p.value for p in given.values if isinstance(p, ast.Constant) and isinstance(p.value, str))
+            return "".join(
+                p.value for p in given.values if isinstance(p, ast.Constant) and isinstance(p.value, str)
+            )
         return python.text(given)
     return ""
 
@@ -324,7 +355,9 @@ def _to_stderr(code: Code, call: ast.Call) -> str:
 def _shell_exit_one(code: Code) -> tuple[str, int] | None:
     commands = code.commands
     for at, command in enumerate(commands):
-        if command.argv[:2] != ("exit", "1") or any("substitution" in part or "subshell" in part for part in command.block):
+        if command.argv[:2] != ("exit", "1") or any(
+            "substitution" in part or "subshell" in part for part in command.block
+        ):
             continue
         for other in reversed(commands[:at]):
             if other.block != command.block or other.name in ("exit", "return"):
@@ -340,10 +373,16 @@ def _shell_exit_one(code: Code) -> tuple[str, int] | None:
 
 BESIDE = Rule("text-beside-json", "error", "measured: text before or after the JSON loses it (FACTS 3)", _beside)
 NO_EVENT_NAME = Rule(
-    "hook-event-name", "error", "measured: missing or wrong hookEventName loses the whole answer (FACTS 0.4)", _no_event_name
+    "hook-event-name",
+    "error",
+    "measured: missing or wrong hookEventName loses the whole answer (FACTS 0.4)",
+    _no_event_name,
 )
 EXIT_ONE = Rule("exit-1-blocks-nothing", "error", "measured: exit 1 is a non-blocking error (FACTS 3)", _exit_one)
 TOP_LEVEL = Rule(
-    "permission-decision-at-top", "error", "measured: top-level permissionDecision is ignored (FACTS 3)", _top_level
+    "permission-decision-at-top",
+    "error",
+    "measured: top-level permissionDecision is ignored (FACTS 3)",
+    _top_level,
 )
 DECISION = Rule("decision-ignored", "error", f"measured (FACTS 3), and {DOCS}", _decision)

@@ -4,9 +4,7 @@ A script is read at most once a run, only where it is a regular file of at most 
 """
 
 import ast
-import os
 import re
-import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from overdeck.wiring.commandline import simple_words
+from overdeck.wiring.reading import read_regular
 from overdeck.wiring.rules import shell
 from overdeck.wiring.rules.python import Python
 from overdeck.wiring.settings import Handler, Settings
@@ -81,7 +80,8 @@ class Code:
 
 
 class Named(NamedTuple):
-    """The script that an argv runs: a path, or text given on the command line. ``direct``: the kernel starts it."""
+    """The script that an argv runs: a path, or text given on the command line. ``direct``: the kernel "
+    "starts it."""
 
     path: str = ""
     text: str = ""
@@ -94,7 +94,8 @@ def known_variables(file: Settings, home: Path | None, user_dir: Path | None) ->
     known = {} if home is None else {"HOME": str(home)}
     path = file.path.absolute()
     if file.plugin_root is not None:
-        if path.parent.name == "hooks" or path.parent.name == ".claude-plugin":
+        # a hooks.json that lies about alone names no plugin's folder
+        if path.parent.name in ("hooks", ".claude-plugin") or path.suffix == ".md":
             known["CLAUDE_PLUGIN_ROOT"] = str(file.plugin_root)
         return known
     for folder in path.parents:
@@ -182,18 +183,13 @@ def _shell_script(rest: list[str]) -> Named:
 
 
 def read_code(path: Path, language: str = "") -> Code | None:
-    """A script of moderate size, its language from its interpreter, ``#!`` line or suffix; None where it is none."""
+    """A script of moderate size, its language from its interpreter, ``#!`` line or suffix; None where it "
+    "is none."""
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116  # before anything is opened: a device may act on it
-            return None
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            state = os.fstat(file.fileno())
-            if not stat.S_ISREG(state.st_mode) or state.st_size > LONGEST_SCRIPT_BYTES:
-                return None
-            raw = file.read(LONGEST_SCRIPT_BYTES + 1)
-    except (OSError, ValueError):
+        raw = read_regular(path, limit=LONGEST_SCRIPT_BYTES)
+    except OSError:
         return None
-    if b"\0" in raw[:4096] or len(raw) > LONGEST_SCRIPT_BYTES:
+    if b"\0" in raw[:4096]:
         return None
     first = raw.partition(b"\n")
     return Code(

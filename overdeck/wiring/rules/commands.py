@@ -81,8 +81,8 @@ def _crlf(context: Context) -> Iterator[Hit]:
             yield Hit(
                 file.path,
                 handler.pointer + "/command",
-                f"the #! line of {program.name} ends in CR LF: the kernel looks for an interpreter whose name ends in "
-                "a carriage return, finds none, and the client goes on as if the hook had said yes",
+                f"the #! line of {program.name} ends in CR LF: the kernel looks for an interpreter whose name "
+                "ends in a carriage return, finds none, and the client goes on as if the hook had said yes",
                 f"sed -i 's/\\r$//' {program.name}, and `*.sh text eol=lf` in .gitattributes",
                 str(program),
                 1,
@@ -104,8 +104,8 @@ def _interpreter(context: Context) -> Iterator[Hit]:
             yield Hit(
                 file.path,
                 handler.pointer + "/command",
-                f"{program.name} wants the interpreter {words[0]}, which is not there: the hook never runs, and the "
-                "client goes on as if it had said yes",
+                f"{program.name} wants the interpreter {words[0]}, which is not there: the hook never runs, "
+                "and the client goes on as if it had said yes",
                 f"install {words[0].rpartition('/')[2]}, or correct the #! line",
                 str(program),
                 1,
@@ -128,8 +128,8 @@ def _not_on_path(context: Context) -> Iterator[Hit]:
             yield Hit(
                 file.path,
                 handler.pointer + "/command",
-                f"{words[0]} is not on PATH here, and no shell builtin: where the client's PATH has none either, "
-                "the hook never runs, and the client goes on as if it had said yes",
+                f"{words[0]} is not on PATH here, and no shell builtin: where the client's PATH has none "
+                "either, the hook never runs, and the client goes on as if it had said yes",
                 f"write the absolute path of {words[0]}, install it, or remove the hook",
             )
 
@@ -157,8 +157,8 @@ def _relative(context: Context) -> Iterator[Hit]:
         yield Hit(
             file.path,
             handler.pointer + "/command",
-            f"{script} is looked for in the session's current folder, which follows every cd: from another folder "
-            "the hook never runs, and the client goes on as if it had said yes",
+            f"{script} is looked for in the session's current folder, which follows every cd: from another "
+            "folder the hook never runs, and the client goes on as if it had said yes",
             f'write "${{{root}}}"/{script.removeprefix("./")}',
         )
 

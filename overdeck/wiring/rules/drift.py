@@ -26,9 +26,9 @@ def _ours(context: Context) -> Iterator[tuple[Settings, Handler]]:
 
 
 def _expected(places: "Places") -> tuple[dict[str, str], list[str], str] | None:
-    """Event → matcher by the manifests, the front's first words, and the plan folder; None where they are not known."""
-    from overdeck.authoring.fleet import load_fleet, matchers, recipe_for
-    from overdeck.wiring.install import front_argv
+    """Event → matcher by the manifests, the front's first words, and the plan folder; None where they are "
+    "not known."""
+    from overdeck.authoring.fleet import front_argv, load_fleet, matchers, recipe_for
 
     recipe = recipe_for(places)
     try:
@@ -59,8 +59,8 @@ def _matcher(context: Context) -> Iterator[Hit]:
         yield Hit(
             file.path,
             handler.pointer,
-            f"the modules that are on want {wanted!r} on {handler.event}, the entry says {handler.matcher!r}: calls go past "
-            "them, or start them for nothing"
+            f"the modules that are on want {wanted!r} on {handler.event}, the entry says {handler.matcher!r}: "
+            "calls go past them, or start them for nothing"
             if wanted is not None
             else f"no module that is on wants {handler.event}: the entry starts the front for nothing",
             _INSTALL,
@@ -81,8 +81,8 @@ def _front(context: Context) -> Iterator[Hit]:
         yield Hit(
             file.path,
             handler.pointer + "/command",
-            f"the entry starts {handler.command}, which is not this installation's front ({argv[0]}): it may read plans that "
-            "it does not understand",
+            f"the entry starts {handler.command}, which is not this installation's front ({argv[0]}): it may "
+            "read plans that it does not understand",
             _INSTALL,
         )
 
@@ -95,8 +95,16 @@ def _hash(path: str) -> str:
 
 
 MATCHER = Rule(
-    "install-matcher-drift", "error", "INTERFACES.md: the matcher is the union of the modules'", _matcher, versions="any"
+    "install-matcher-drift",
+    "error",
+    "INTERFACES.md: the matcher is the union of the modules'",
+    _matcher,
+    versions="any",
 )
 FRONT = Rule(
-    "install-front-drift", "error", "INTERFACES.md: a plan is read by the front that it was made for", _front, versions="any"
+    "install-front-drift",
+    "error",
+    "INTERFACES.md: a plan is read by the front that it was made for",
+    _front,
+    versions="any",
 )

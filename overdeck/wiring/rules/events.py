@@ -10,7 +10,8 @@ IGNORES_MATCHER = (
     "UserPromptSubmit", "Stop", "PostToolBatch", "TeammateIdle", "TaskCreated", "TaskCompleted", "WorktreeCreate",
     "WorktreeRemove", "CwdChanged",
 )  # fmt: skip
-"""The first three are measured, the others documented. Further events may have something to match: no finding there."""
+"""The first three are measured, the others documented. Further events may have something to match: no "
+"finding there."""
 
 _SOURCES = {
     "SessionStart": SOURCES,
@@ -70,14 +71,18 @@ def _unknown_source(context: Context) -> Iterator[Hit]:
         yield Hit(
             file.path,
             group_of(handler) + "/matcher",
-            f"{handler.event} knows {', '.join(sources)}: {handler.matcher!r} is none of them, its hooks never run",
+            f"{handler.event} knows {', '.join(sources)}: {handler.matcher!r} is none of them, its hooks "
+            "never run",
             f"put the group under {home}, which has {handler.matcher!r}" if home else f"write {'|'.join(sources)}",
         )
 
 
 UNKNOWN = Rule("unknown-event", "warning", "measured: tolerated, never run (FACTS 0.1)", _unknown)
 MATCHER_IGNORED = Rule(
-    "matcher-ignored", "warning", f"measured for UserPromptSubmit, Stop, PostToolBatch (FACTS 2); the rest: {DOCS}", _ignored
+    "matcher-ignored",
+    "warning",
+    f"measured for UserPromptSubmit, Stop, PostToolBatch (FACTS 2); the rest: {DOCS}",
+    _ignored,
 )
 UNKNOWN_SOURCE = Rule(
     "unknown-source",

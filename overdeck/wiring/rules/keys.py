@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from difflib import get_close_matches
+from pathlib import Path
 
 from overdeck.dispatch.clients import TOOL_EVENTS
 from overdeck.wiring.rules.rule import DOCS, Context, Hit, Rule, group_of, raw_at
@@ -15,12 +16,12 @@ HANDLER_KEYS = (
 
 GROUP_KEYS = ("matcher", "hooks")
 
-_NOTES = frozenset({"description", "comment", "comments", "_comment", "$comment", "id", "name", "notes", "note", "title",
-                    "tools", "inputs", "hook", "enabled", "disabled", "priority", "interval"})  # fmt: skip
+_NOTES = frozenset({"description", "comment", "comments", "_comment", "$comment", "id", "name", "notes", "note",
+                    "title", "tools", "inputs", "hook", "enabled", "disabled", "priority", "interval"})  # fmt: skip
 _MEANT = {"timeoutms": "timeout", "timeoutseconds": "timeout", "timeoutsec": "timeout", "timeouts": "timeout",
           "cmd": "command", "commands": "command", "run": "command", "script": "command", "background": "async",
-          "matchers": "matcher", "match": "matcher", "condition": "if", "when": "if", "arguments": "args", "argv": "args",
-          "tool_name": "matcher", "toolname": "matcher", "pattern": "matcher"}  # fmt: skip
+          "matchers": "matcher", "match": "matcher", "condition": "if", "when": "if", "arguments": "args",
+          "argv": "args", "tool_name": "matcher", "toolname": "matcher", "pattern": "matcher"}  # fmt: skip
 _MANAGED = "managed"
 
 
@@ -48,7 +49,7 @@ def _unknown_key(context: Context) -> Iterator[Hit]:
             yield from _strangers(file.path, group, raw_at(file, group), GROUP_KEYS)
 
 
-def _strangers(path, pointer, value, known) -> Iterator[Hit]:  # type: ignore[no-untyped-def]
+def _strangers(path: Path, pointer: str, value: object, known: tuple[str, ...]) -> Iterator[Hit]:
     if not isinstance(value, dict):
         return
     for key in value:
@@ -110,9 +111,26 @@ def _managed_only(context: Context) -> Iterator[Hit]:
             )
 
 
+def _args_ignored(context: Context) -> Iterator[Hit]:
+    for file, handler in context.handlers("codex"):
+        if handler.args:
+            yield Hit(
+                file.path,
+                handler.pointer + "/args",
+                "Codex knows no args: the command is run without them",
+                "write the whole command line into command",
+            )
+
+
 UNKNOWN_KEY = Rule(
-    "unknown-key", "warning", f"measured: unknown keys are tolerated (FACTS 0.1); their names: {DOCS}", _unknown_key
+    "unknown-key",
+    "warning",
+    f"measured: unknown keys are tolerated (FACTS 0.1); their names: {DOCS}",
+    _unknown_key,
 )
 ONCE = Rule("once-in-settings", "warning", f"{DOCS}: once", _once)
 IF_ELSEWHERE = Rule("if-not-on-a-tool", "error", f"{DOCS}: if", _if_elsewhere)
 MANAGED_ONLY = Rule("managed-hooks-only", "warning", f"{DOCS}: allowManagedHooksOnly", _managed_only)
+ARGS_IGNORED = Rule(
+    "args-ignored", "error", "measured: args ignored (FACTS 5)", _args_ignored, ("codex",), "codex-cli 0.171.0"
+)

@@ -1,5 +1,6 @@
 """Rules about what stands in front of a hook's own code: package runners, shims, stubs."""
 
+import ast
 import re
 import shutil
 from collections.abc import Iterator
@@ -41,10 +42,14 @@ def _argvs(handler: Handler, codes: tuple[Code, ...]) -> Iterator[tuple[tuple[st
                 yield command.argv, code, command.line
         if code.python is not None:
             for call in code.python.calls_of(
-                "subprocess.run", "subprocess.call", "subprocess.check_output", "subprocess.check_call", "subprocess.Popen"
+                "subprocess.run",
+                "subprocess.call",
+                "subprocess.check_output",
+                "subprocess.check_call",
+                "subprocess.Popen",
             ):
                 first = code.python.value(call.args[0]) if call.args else None
-                if hasattr(first, "elts"):
+                if isinstance(first, ast.List | ast.Tuple):
                     yield tuple(code.python.text(item) for item in first.elts[:3]), code, call.lineno
 
 
@@ -77,10 +82,10 @@ def _shim(context: Context) -> Iterator[Hit]:
                 yield Hit(
                     file.path,
                     handler.pointer + "/command",
-                    f"{found} is a version manager's: at every {handler.event} it looks the version up first, a shell "
-                    "script of its own",
-                    f"name the program itself: pyenv which {argv[0].rpartition('/')[2]} (or your manager's which) says "
-                    "where it is",
+                    f"{found} is a version manager's: at every {handler.event} it looks the version up first, "
+                    "a shell script of its own",
+                    f"name the program itself: pyenv which {argv[0].rpartition('/')[2]} (or your manager's "
+                    "which) says where it is",
                     *(("", 0) if code is None else code.spot(line)),
                 )
                 break
@@ -106,8 +111,8 @@ def _store_python(context: Context) -> Iterator[Hit]:
             yield Hit(
                 file.path,
                 handler.pointer + "/command",
-                "the python in WindowsApps is a stub of the Microsoft Store: where no Python of the store is installed it "
-                "opens the store and exits, and the hook never runs",
+                "the python in WindowsApps is a stub of the Microsoft Store: where no Python of the store is "
+                "installed it opens the store and exits, and the hook never runs",
                 "name the python.exe of the installation: py -0p lists them",
             )
 
@@ -118,13 +123,15 @@ def _sh_on_windows(context: Context) -> Iterator[Hit]:
             continue
         words = simple_words(handler, {}) or handler.command.split()
         script = words[0].strip("\"'&") if words else ""
-        windows = handler.shell == "powershell" or (handler.args is not None and bool(PureWindowsPath(script).drive))
+        windows = handler.shell == "powershell" or (
+            handler.args is not None and bool(PureWindowsPath(script).drive)
+        )
         if windows and script.endswith((".sh", ".bash")):
             yield Hit(
                 file.path,
                 handler.pointer + "/command",
-                f"Windows does not read the #! line of {PureWindowsPath(script).name}: without a shell in front it is opened, "
-                "not run",
+                f"Windows does not read the #! line of {PureWindowsPath(script).name}: without a shell in "
+                "front it is opened, not run",
                 'put the shell in front: "command": "bash", "args": ["…"], or write a .ps1 or .py',
             )
 
@@ -146,7 +153,12 @@ SHIM = Rule(
     "any",
 )
 STORE_PYTHON = Rule(
-    "store-python", "error", "Microsoft: app execution aliases (learn.microsoft.com)", _store_python, _CLIENTS, "any"
+    "store-python",
+    "error",
+    "Microsoft: app execution aliases (learn.microsoft.com)",
+    _store_python,
+    _CLIENTS,
+    "any",
 )
 SH_ON_WINDOWS = Rule(
     "sh-on-windows", "warning", "Windows knows no #! line; PowerShell opens a file by its suffix", _sh_on_windows

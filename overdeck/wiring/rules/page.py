@@ -1,8 +1,9 @@
 """The page of a rule: why it matters, what to do, and two fixtures, one that breaks it and one that does not.
 
-A page is a Markdown file in ``pages/``, shown by ``overdeck lint --explain``, collected into docs/lint-rules.md, and run by
-the tests. Its fixtures are the fenced blocks under ``## Breaks`` and ``## Passes``; behind the language of each stands
-the path of the file, and then words: ``mode=644`` (a file with a ``#!`` line is executable otherwise), ``crlf``, ``bom``.
+A page is a Markdown file in ``pages/``, shown by ``overdeck lint --explain``, collected into docs/lint-rules.md, and
+run by the tests. Its fixtures are the fenced blocks under ``## Breaks`` and ``## Passes``; behind the language of each
+stands the path of the file, and then words: ``mode=644`` (a file with a ``#!`` line is executable otherwise),
+``crlf``, ``bom``.
 """
 
 import re
@@ -63,9 +64,8 @@ def write(files: Sequence[FixtureFile], folder: Path) -> None:
 def explained(rule: Rule) -> str:
     """The whole page as ``--explain`` prints it and docs/lint-rules.md holds it."""
     head = (
-        f"# {rule.id}\n\n"
-        f"{rule.severity} · {', '.join(rule.clients)} · {rule.versions}  \n"
-        f"Source: {rule.source}.\n\n"
+        f"# {rule.id}\n\n{rule.severity} · {', '.join(rule.clients)} · {rule.versions}  \nSource: "
+        f"{rule.source}.\n\n"
     )
     return head + page_of(rule).text
 

@@ -30,8 +30,8 @@ def _unquoted(context: Context) -> Iterator[Hit]:
                 yield Hit(
                     file.path,
                     handler.pointer + "/command",
-                    f"{written} stands outside quotes: where that folder's name has a blank, the shell cuts the path in "
-                    "two, and the hook never runs",
+                    f"{written} stands outside quotes: where that folder's name has a blank, the shell cuts "
+                    "the path in two, and the hook never runs",
                     f'quote it: "{written}"/…, or use the exec form: "command" and "args"',
                 )
                 break
@@ -49,8 +49,8 @@ def _unbraced(context: Context) -> Iterator[Hit]:
             yield Hit(
                 file.path,
                 handler.pointer + ("/command" if _UNBRACED.search(handler.command) else "/args"),
-                f"no shell reads the exec form, and the client fills in ${{{found[1]}}} only: ${found[1]} stays as it "
-                "stands, and names no file",
+                f"no shell reads the exec form, and the client fills in ${{{found[1]}}} only: ${found[1]} "
+                "stays as it stands, and names no file",
                 f"write ${{{found[1]}}}",
             )
 

@@ -61,7 +61,11 @@ class Python:
                 for target in node.targets:
                     if isinstance(target, ast.Name):
                         found.setdefault(target.id, []).append(node.value)
-            elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and isinstance(node.target, ast.Name) and node.value:
+            elif (
+                isinstance(node, ast.AnnAssign | ast.NamedExpr)
+                and isinstance(node.target, ast.Name)
+                and node.value
+            ):
                 found.setdefault(node.target.id, []).append(node.value)
         return found
 
@@ -102,21 +106,32 @@ class Python:
         for name, node in self.calls:
             if name in _READS_STDIN[:2] and not node.args:
                 return node
-            if name == "json.load" and node.args and self.dotted(node.args[0]) in ("sys.stdin", "sys.stdin.buffer"):
+            if (
+                name == "json.load"
+                and node.args
+                and self.dotted(node.args[0]) in ("sys.stdin", "sys.stdin.buffer")
+            ):
                 return node
         return None
 
     def payload_key(self, node: ast.expr) -> str:
-        """The key of the payload that an expression is: ``data.get("tool_name")``, ``data["tool_name"]`` or a name."""
+        """The key of the payload that an expression is: ``data.get("tool_name")``, ``data["tool_name"]`` "
+        "or a name."""
         node = self.value(node)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "get"
+            and node.args
+        ):
             return self.text(node.args[0]) if self.is_payload(node.func.value) else ""
         if isinstance(node, ast.Subscript):
             return self.text(node.slice) if self.is_payload(node.value) else ""
         return ""
 
     def exit_status(self, node: ast.stmt) -> int | str | None:
-        """The status a statement ends the process with, or the text it ends with (status 1); None where it does not,
+        """The status a statement ends the process with, or the text it ends with (status 1); None where it "
+        "does not,
         or with what cannot be said.
         """
         call: ast.expr | None = None
@@ -169,11 +184,11 @@ class Python:
         """The statements that run once a start: the module's, those of ``main`` and of ``if __name__ …``."""
         blocks = [self.tree.body]
         for node in self.tree.body:
-            if isinstance(node, ast.FunctionDef) and node.name == "main":
-                blocks.append(node.body)
-            elif isinstance(node, ast.If) and "__name__" in ast.dump(node.test):
-                blocks.append(node.body)
-            elif isinstance(node, ast.Try):
+            if (
+                (isinstance(node, ast.FunctionDef) and node.name == "main")
+                or (isinstance(node, ast.If) and "__name__" in ast.dump(node.test))
+                or isinstance(node, ast.Try)
+            ):
                 blocks.append(node.body)
         for node in [*blocks[-1]] if blocks else []:
             if isinstance(node, ast.Try):
@@ -181,7 +196,7 @@ class Python:
         return blocks
 
     def printed(self, statement: ast.stmt) -> ast.expr | None:
-        """What a statement prints to stdout: the argument of ``print`` or ``sys.stdout.write``; None for any other."""
+        """What a statement prints to stdout, by ``print`` or ``sys.stdout.write``; None for any other."""
         if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
             return None
         call = statement.value
@@ -216,4 +231,4 @@ class Python:
         """Key → value of an object whose keys are all known; None for one that is spread from another."""
         if not all(isinstance(key, ast.Constant) and isinstance(key.value, str) for key in node.keys):
             return None
-        return {key.value: value for key, value in zip(node.keys, node.values, strict=True)}  # type: ignore[union-attr,misc]
+        return {key.value: value for key, value in zip(node.keys, node.values, strict=True)}  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""What a shell script does, read without running it: its commands, in order, with their redirects and their place.
+"""What a shell script does, read without running it: its commands in order, with redirects and place.
 
 A reader of its own, because the questions are about structure (is this ``&`` redirected, which variable does this
 substitution fill, does this ``exit`` stand behind a test) that a list of words cannot answer. What it is not sure of
@@ -18,8 +18,9 @@ _CLOSERS = {"fi": "if", "done": "loop", "esac": "case", "}": "brace"}
 _DEEPEST = 40
 _PREFIXES = frozenset({"exec", "command", "builtin", "nohup", "time", "env", "setsid", "nice", "ionice", "stdbuf"})
 BUILTINS = frozenset(
-    {".", ":", "[", "[[", "((", "alias", "break", "case", "cd", "command", "continue", "declare", "echo", "eval", "exec",
-     "exit", "export", "false", "getopts", "hash", "jobs", "kill", "let", "local", "mapfile", "printf", "pwd", "read",
+    {".", ":", "[", "[[", "((", "alias", "break", "case", "cd", "command", "continue", "declare", "echo", "eval",
+     "exec", "exit", "export", "false", "getopts", "hash", "jobs", "kill", "let", "local", "mapfile", "printf", "pwd",
+     "read",
      "readarray", "readonly", "return", "set", "shift", "shopt", "source", "test", "times", "trap", "true", "type",
      "typeset", "ulimit", "umask", "unset", "wait"}
 )  # fmt: skip
@@ -103,7 +104,9 @@ class Command(NamedTuple):
         """Whether its output on ``fd`` (1 or 2) goes elsewhere."""
         for redirect in self.redirects:
             own = redirect.fd or ("0" if redirect.op.startswith("<") else "1")
-            if redirect.op.startswith("&>") or (redirect.op == ">&" and not redirect.fd and not _is_fd(redirect.target)):
+            if redirect.op.startswith("&>") or (
+                redirect.op == ">&" and not redirect.fd and not _is_fd(redirect.target)
+            ):
                 return True
             if own == fd and not redirect.op.startswith("<"):
                 return True
@@ -218,7 +221,7 @@ class _Scanner:
             self.end("\n")
 
     def read_heredoc(self, delimiter: str, tabs: bool, body: list[str]) -> None:
-        lines = []
+        lines: list[str] = []
         while True:
             if self.at >= len(self.text):
                 raise Unclear("a here-document without its end")
@@ -296,7 +299,9 @@ class _Scanner:
         fd, op = found[1] or "", found[2] or found[3]
         self.blanks()
         body: list[str] = []
-        target = self.word() if self.at < len(self.text) and self.text[self.at] not in ";|&\n" else Word("", "", "")
+        target = (
+            self.word() if self.at < len(self.text) and self.text[self.at] not in ";|&\n" else Word("", "", "")
+        )
         if not target.raw:
             raise Unclear("a redirect to nowhere")
         if op in ("<<", "<<-"):
@@ -467,7 +472,7 @@ class _Scanner:
                     inside.append((piece[1:-1], self.line - piece.count("\n")))
                 text.append(piece)
                 bare.append(piece)
-            elif letter == "$" or letter == "`":
+            elif letter in "$`":
                 piece = self.expansion(inside)
                 text.append(piece)
                 bare.append(piece)
@@ -507,7 +512,7 @@ class _Scanner:
         return self.text[at:end]
 
     def double(self, inside: list[tuple[str, int]]) -> str:
-        out = []
+        out: list[str] = []
         self.at += 1
         while True:
             letter = self.text[self.at : self.at + 1]

@@ -9,7 +9,7 @@ from overdeck.wiring.rules.code import Code
 from overdeck.wiring.rules.launchers import PER_CALL
 from overdeck.wiring.rules.rule import Context, Hit, Rule
 from overdeck.wiring.rules.shell import Command
-from overdeck.wiring.settings import Handler
+from overdeck.wiring.settings import Handler, Settings
 
 _DEV_STDIN = re.compile(r"/dev/stdin|/dev/fd/0|/proc/self/fd/0")
 _NODE_DEV_STDIN = re.compile(r"(?:readFileSync|openSync|createReadStream)\(\s*(['\"`])/dev/stdin\1")
@@ -27,8 +27,8 @@ def _is_big(handler: Handler) -> bool:
     return any(matches(handler.matcher, tool) for tool in _BIG.get(handler.event, ()))
 
 
-def _hit(context_file, handler: Handler, code: Code, line: int, why: str, fix: str) -> Hit:  # type: ignore[no-untyped-def]
-    return Hit(context_file.path, handler.pointer + "/command", f"{code.at(line)} {why}", fix, *code.spot(line))
+def _hit(file: Settings, handler: Handler, code: Code, line: int, why: str, fix: str) -> Hit:
+    return Hit(file.path, handler.pointer + "/command", f"{code.at(line)} {why}", fix, *code.spot(line))
 
 
 def _dev_stdin(context: Context) -> Iterator[Hit]:
@@ -40,23 +40,26 @@ def _dev_stdin(context: Context) -> Iterator[Hit]:
                 handler,
                 code,
                 line,
-                "opens /dev/stdin: the client hands stdin over as a socket, and a socket cannot be opened by name, so the "
-                "payload is never read",
+                "opens /dev/stdin: the client hands stdin over as a socket, and a socket cannot be opened by "
+                "name, so the payload is never read",
                 "$(cat), or read -r payload, which read what is open already"
                 if code.language == "shell"
-                else "read sys.stdin" if code.language == "python" else "readFileSync(0)",
+                else "read sys.stdin"
+                if code.language == "python"
+                else "readFileSync(0)",
             )
 
 
 def _opens_dev_stdin(code: Code) -> int:
     for command in code.commands:
-        if any(redirect.op == "<" and _DEV_STDIN.fullmatch(redirect.target.text) for redirect in command.redirects):
-            if command.before != "|":
-                return command.line
-        if command.name in ("cat", "jq", "head") and command.before != "|":
-            if any(_DEV_STDIN.fullmatch(word) for word in command.argv[1:]):
-                if not any(redirect.op.startswith("<") for redirect in command.redirects):
-                    return command.line
+        if command.before == "|":
+            continue  # a pipe can be opened by name
+        taken = [redirect for redirect in command.redirects if redirect.op.startswith("<")]
+        if any(redirect.op == "<" and _DEV_STDIN.fullmatch(redirect.target.text) for redirect in taken):
+            return command.line
+        names = command.argv[1:] if command.name in ("cat", "jq", "head") and not taken else ()
+        if any(_DEV_STDIN.fullmatch(word) for word in names):
+            return command.line
     if code.python is not None:
         for call in code.python.calls_of("open", "io.open", "os.open"):
             if call.args and _DEV_STDIN.fullmatch(code.python.text(call.args[0])):
@@ -76,9 +79,13 @@ def _first_chunk(context: Context) -> Iterator[Hit]:
                 handler,
                 code,
                 line,
-                "takes the first piece of stdin that comes: a payload above some 64 KB arrives in several, and its JSON is cut",
-                "read to the end: sys.stdin.buffer.read()" if code.language == "python" else "readFileSync(0), or collect "
-                "every 'data' until 'end'" if code.language == "node" else "read the whole line: read -r payload",
+                "takes the first piece of stdin that comes: a payload above some 64 KB arrives in several, "
+                "and its JSON is cut",
+                "read to the end: sys.stdin.buffer.read()"
+                if code.language == "python"
+                else "readFileSync(0), or collect every 'data' until 'end'"
+                if code.language == "node"
+                else "read the whole line: read -r payload",
             )
 
 
@@ -86,20 +93,34 @@ def _takes_one_chunk(code: Code) -> int:
     python = code.python
     if python is not None:
         for name, call in python.calls:
-            chunk = name == "os.read" and call.args and (
-                (isinstance(call.args[0], ast.Constant) and call.args[0].value == 0)
-                or ast.unparse(call.args[0]) == "sys.stdin.fileno()"
+            chunk = (
+                name == "os.read"
+                and call.args
+                and (
+                    (isinstance(call.args[0], ast.Constant) and call.args[0].value == 0)
+                    or ast.unparse(call.args[0]) == "sys.stdin.fileno()"
+                )
             )
             chunk = chunk or name in ("sys.stdin.buffer.read1", "sys.stdin.buffer.raw.read")
-            if chunk and not python.within(call, ast.While, ast.For, ast.FunctionDef, ast.ListComp, ast.GeneratorExp):
+            if chunk and not python.within(
+                call, ast.While, ast.For, ast.FunctionDef, ast.ListComp, ast.GeneratorExp
+            ):
                 return call.lineno
     if code.language == "node" and (found := _NODE_ONCE.search(code.says)):
         return next((n for n, line in enumerate(code.text.splitlines(), 1) if found.group() in line), 1)
     for command in code.commands:
         from_stdin = command.before != "|" and not any(one.op.startswith("<") for one in command.redirects)
-        sized = command.name in ("head", "dd") and any(word.startswith(("-c", "--bytes", "bs=")) for word in command.argv[1:])
-        if sized and from_stdin and command.fills and not any(not w.startswith("-") and "=" not in w and not w[0].isdigit()
-                                                              for w in command.argv[1:] if w):
+        sized = command.name in ("head", "dd") and any(
+            word.startswith(("-c", "--bytes", "bs=")) for word in command.argv[1:]
+        )
+        if (
+            sized
+            and from_stdin
+            and command.fills
+            and not any(
+                not w.startswith("-") and "=" not in w and not w[0].isdigit() for w in command.argv[1:] if w
+            )
+        ):
             return command.line
     return 0
 
@@ -109,24 +130,27 @@ def _read_d(context: Context) -> Iterator[Hit]:
         if not _is_big(handler):
             continue
         for command in code.commands:
-            if command.name == "read" and command.before not in ("|", "while") and _null_delimited(command):
-                if not any(redirect.op.startswith("<") for redirect in command.redirects):
-                    yield _hit(
-                        file,
-                        handler,
-                        code,
-                        command.line,
-                        f"reads with read -d '', a system call for every byte: the payload of {handler.event} holds whole files, "
-                        "and a megabyte takes most of a second",
-                        "payload=$(cat), or read -r payload: it is one line",
-                    )
-                    break
+            own = command.before not in ("|", "while") and not any(r.op.startswith("<") for r in command.redirects)
+            if own and command.name == "read" and _null_delimited(command):
+                yield _hit(
+                    file,
+                    handler,
+                    code,
+                    command.line,
+                    f"reads with read -d '', a system call for every byte: the payload of {handler.event} holds "
+                    "whole files, and a megabyte takes most of a second",
+                    "payload=$(cat), or read -r payload: it is one line",
+                )
+                break
 
 
 def _null_delimited(command: Command) -> bool:
     words = command.argv
     return any(
-        word.startswith("-") and not word.startswith("--") and word.endswith("d") and words[at + 1 : at + 2] == ("",)
+        word.startswith("-")
+        and not word.startswith("--")
+        and word.endswith("d")
+        and words[at + 1 : at + 2] == ("",)
         for at, word in enumerate(words)
     )
 
@@ -137,7 +161,13 @@ def _raw_names(code: Code) -> set[str]:
     piped = {command.block for command in code.commands if command.before == "|"}
     for command in code.commands:
         own = command.before != "|" and not any(one.op.startswith("<") for one in command.redirects)
-        if command.fills and command.argv == ("cat",) and own and command.after not in ("|",) and command.block not in piped:
+        if (
+            command.fills
+            and command.argv == ("cat",)
+            and own
+            and command.after not in ("|",)
+            and command.block not in piped
+        ):
             names.add(command.fills)
         if command.name == "read" and own and not command.block and command.before not in ("while", "until", "|"):
             plain = [word for word in command.argv[1:] if re.fullmatch(r"[A-Za-z_]\w*", word)]
@@ -155,8 +185,8 @@ def _echoes(context: Context) -> Iterator[Hit]:
                 handler,
                 code,
                 line,
-                "prints the payload back to stdout, where the client looks for the answer: it is read as one, and anything "
-                "printed beside it is lost",
+                "prints the payload back to stdout, where the client looks for the answer: it is read as "
+                "one, and anything printed beside it is lost",
                 "print nothing, or only the answer; for a log write to a file",
             )
 
@@ -165,7 +195,9 @@ def _python_echo(code: Code) -> int:
     python = code.python
     assert python is not None
     for node in python.nodes:
-        printed = python.printed(node) if isinstance(node, ast.Expr) else None
+        if not isinstance(node, ast.Expr):
+            continue
+        printed = python.printed(node)
         if printed is None:
             continue
         value = python.value(printed)
@@ -184,7 +216,9 @@ def _altered(code: Code, node: ast.expr) -> bool:
     if not isinstance(node, ast.Name):
         return False
     return any(
-        isinstance(other, ast.Subscript) and isinstance(other.ctx, ast.Store | ast.Del) and ast.unparse(other).startswith(node.id)
+        isinstance(other, ast.Subscript)
+        and isinstance(other.ctx, ast.Store | ast.Del)
+        and ast.unparse(other).startswith(node.id)
         for other in code.python.nodes
     ) or any(name.startswith(node.id + ".") and not name.endswith(".get") for name, _ in code.python.calls)
 
@@ -203,8 +237,10 @@ def _shell_echo(code: Code) -> int:
             return command.line
         if command.name in ("echo", "printf") and command.before != "|" and len(command.argv) >= 2:
             last = command.words[-1].text
-            if re.fullmatch(r"\$\{?(\w+)\}?", last) and last.strip("${}") in raw and all(
-                word in ("-n", "-e", "-E", "%s", "%s\\n", "echo", "printf") for word in command.argv[:-1]
+            if (
+                re.fullmatch(r"\$\{?(\w+)\}?", last)
+                and last.strip("${}") in raw
+                and all(word in ("-n", "-e", "-E", "%s", "%s\\n", "echo", "printf") for word in command.argv[:-1])
             ):
                 return command.line
     return 0
@@ -220,9 +256,11 @@ def _over_exec_limit(context: Context) -> Iterator[Hit]:
                 handler,
                 code,
                 line,
-                f"hands the payload on {how}: one such text may hold 128 KB (Linux), a longer one starts nothing at all, and the "
-                "client goes on as if the hook had said yes",
-                "hand it on over stdin: printf '%s' \"$payload\" | PROGRAM" if code.language == "shell" else "input=payload",
+                f"hands the payload on {how}: one such text may hold 128 KB (Linux), a longer one starts "
+                "nothing at all, and the client goes on as if the hook had said yes",
+                "hand it on over stdin: printf '%s' \"$payload\" | PROGRAM"
+                if code.language == "shell"
+                else "input=payload",
             )
 
 
@@ -233,16 +271,21 @@ def _shell_export(code: Code) -> tuple[str, int] | None:
         if command.name in ("export", "declare", "typeset") and (command.name == "export" or "-x" in command.argv):
             for word in command.argv[1:]:
                 name, is_set, value = word.partition("=")
-                filled = any(one.fills == name and one.argv == ("cat",) for one in code.commands if one.line == command.line)
-                if starts and ((is_set and (value.strip("\"${}") in raw or filled)) or (not is_set and name in raw)):
+                filled = any(
+                    one.fills == name and one.argv == ("cat",) for one in code.commands if one.line == command.line
+                )
+                if starts and (
+                    (is_set and (value.strip('"${}') in raw or filled)) or (not is_set and name in raw)
+                ):
                     return "in the environment", command.line
-        for word in command.assignments:
-            value = word.text.partition("=")[2]
+        for assigned in command.assignments:
+            value = assigned.text.partition("=")[2]
             if command.is_program and re.fullmatch(r"\$\{?\w+\}?", value) and value.strip("${}") in raw:
                 return "in the environment", command.line
         if command.is_program and not any("function" in part for part in command.block):
-            for word in command.words[1:]:
-                if re.fullmatch(r"\$\{?\w+\}?", word.text) and word.text.strip("${}") in raw and "'" not in word.raw:
+            for given in command.words[1:]:
+                whole = re.fullmatch(r"\$\{?\w+\}?", given.text) and "'" not in given.raw
+                if whole and given.text.strip("${}") in raw:
                     return f"as an argument of {command.name}", command.line
     return None
 
@@ -250,12 +293,13 @@ def _shell_export(code: Code) -> tuple[str, int] | None:
 def _python_export(code: Code) -> tuple[str, int] | None:
     python = code.python
     assert python is not None
+    starts = any(name.startswith(("subprocess.", "os.exec", "os.system", "os.spawn")) for name, _ in python.calls)
     for node in python.nodes:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-            target = node.targets[0]
-            if python.dotted(target.value) == "os.environ" and _whole(code, node.value):
-                if any(name.startswith(("subprocess.", "os.exec", "os.system", "os.spawn")) for name, _ in python.calls):
-                    return "in the environment", node.lineno
+        target = node.targets[0] if isinstance(node, ast.Assign) and starts else None
+        if not isinstance(target, ast.Subscript) or python.dotted(target.value) != "os.environ":
+            continue
+        if isinstance(node, ast.Assign) and _whole(code, node.value):
+            return "in the environment", node.lineno
     for name, call in python.calls:
         if not name.startswith("subprocess."):
             continue
@@ -315,7 +359,8 @@ def _unbounded(context: Context) -> Iterator[Hit]:
                 handler,
                 code,
                 line,
-                f"reads stdin to its end, up to 40 MB on {handler.event}, and nothing bounds how long: the handler has no timeout",
+                f"reads stdin to its end, up to 40 MB on {handler.event}, and nothing bounds how long: the "
+                "handler has no timeout",
                 '"timeout": 10 on the handler',
             )
 
@@ -339,12 +384,15 @@ FIRST_CHUNK = Rule(
 READ_D = Rule(
     "read-d-on-big-payloads",
     "warning",
-    "bash reads what it cannot seek byte by byte; payloads are up to 40 MB (FACTS 1); measured: docs/plans/wiring.md",
+    "bash reads what it cannot seek byte by byte; payloads are up to 40 MB (FACTS 1); measured: "
+    "docs/plans/wiring.md",
     _read_d,
     ("claude", "gemini"),
     "Claude Code 2.1.197, gemini-cli 0.61.0",
 )
-ECHOES = Rule("echoes-stdin", "warning", "measured: JSON on stdout is the answer, two objects are none (FACTS 3)", _echoes)
+ECHOES = Rule(
+    "echoes-stdin", "warning", "measured: JSON on stdout is the answer, two objects are none (FACTS 3)", _echoes
+)
 OVER_EXEC_LIMIT = Rule(
     "payload-over-exec-limit",
     "warning",
@@ -355,5 +403,8 @@ OVER_EXEC_LIMIT = Rule(
 )
 CAT = Rule("cat-for-stdin", "info", "measured: the payload is one line of JSON (FACTS 1)", _cat)
 UNBOUNDED = Rule(
-    "stdin-unbounded", "info", "measured: payloads of 40 MB (FACTS 1), a default timeout of 600 s (FACTS 0.15)", _unbounded
+    "stdin-unbounded",
+    "info",
+    "measured: payloads of 40 MB (FACTS 1), a default timeout of 600 s (FACTS 0.15)",
+    _unbounded,
 )

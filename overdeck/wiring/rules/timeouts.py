@@ -42,7 +42,8 @@ def _seconds(context: Context) -> Iterator[Hit]:
             yield Hit(
                 file.path,
                 handler.pointer + "/timeout",
-                f"the timeout is in milliseconds: after {written} of them the hook is stopped, before it has begun",
+                f"the timeout is in milliseconds: after {written} of them the hook is stopped, before it has "
+                "begun",
                 f'"timeout": {round(handler.timeout_s * 1_000_000)}',
             )
 

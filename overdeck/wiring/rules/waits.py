@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from overdeck.wiring.handler import EVENT_TIMEOUT_S
+from overdeck.wiring.clients.claude import EVENT_TIMEOUT_S
 from overdeck.wiring.rules.code import Code
 from overdeck.wiring.rules.launchers import PER_CALL
 from overdeck.wiring.rules.rule import DOCS, Context, Hit, Rule
@@ -19,16 +19,39 @@ _MODEL_HOST = re.compile(
 _MODEL_CLIENTS = ("anthropic.Anthropic", "anthropic.AsyncAnthropic", "openai.OpenAI", "openai.AsyncOpenAI",
                   "google.generativeai.GenerativeModel", "google.genai.Client", "litellm.completion",
                   "openai.ChatCompletion.create")  # fmt: skip
-_PRINTS_AND_ENDS = {"claude": ("-p", "--print"), "gemini": ("-p", "--prompt"), "codex": ("exec",), "opencode": ("run",)}
-_RUNS = ("subprocess.run", "subprocess.call", "subprocess.check_output", "subprocess.check_call", "subprocess.Popen")
-_WEB = ("urllib.request.urlopen", "requests.get", "requests.post", "requests.put", "requests.request", "requests.delete")
+_PRINTS_AND_ENDS = {
+    "claude": ("-p", "--print"),
+    "gemini": ("-p", "--prompt"),
+    "codex": ("exec",),
+    "opencode": ("run",),
+}
+_RUNS = (
+    "subprocess.run",
+    "subprocess.call",
+    "subprocess.check_output",
+    "subprocess.check_call",
+    "subprocess.Popen",
+)
+_WEB = (
+    "urllib.request.urlopen",
+    "requests.get",
+    "requests.post",
+    "requests.put",
+    "requests.request",
+    "requests.delete",
+)
 _BOUND = {
     "curl": re.compile(r"--max-time|--connect-timeout$|-[A-Za-z]*m\d*$|--speed-time"),
     "wget": re.compile(r"--timeout|-T|--read-timeout"),
 }
-_OUTSIDE = {("git", "fetch"), ("git", "pull"), ("git", "push"), ("git", "ls-remote"), ("git", "clone"), ("npm", "install"),
-            ("npm", "ci"), ("pip", "install"), ("docker", "run"), ("docker", "pull"), ("docker", "build")}  # fmt: skip
+_OUTSIDE = {("git", "fetch"), ("git", "pull"), ("git", "push"), ("git", "ls-remote"), ("git", "clone"),
+            ("npm", "install"), ("npm", "ci"), ("pip", "install"), ("docker", "run"), ("docker", "pull"),
+            ("docker", "build")}  # fmt: skip
 _OUTSIDE_ALONE = ("ssh", "scp", "rsync", "gh", "npx", "uvx", "bunx", "wget", "curl")
+
+
+LIMIT_S = EVENT_TIMEOUT_S["SessionEnd"]
+"""What all hooks of SessionEnd share where they name no timeout."""
 
 
 class Spot(NamedTuple):
@@ -40,7 +63,11 @@ class Spot(NamedTuple):
 
 def _hit(file: Settings, handler: Handler, code: Code, spot: Spot, why: str, fix: str) -> Hit:
     return Hit(
-        file.path, handler.pointer + "/command", f"{code.at(spot.line)} {spot.what}{why}", fix, *code.spot(spot.line)
+        file.path,
+        handler.pointer + "/command",
+        f"{code.at(spot.line)} {spot.what}{why}",
+        fix,
+        *code.spot(spot.line),
     )
 
 
@@ -82,7 +109,8 @@ def _asks_a_model(argv: tuple[str, ...]) -> bool:
 
 
 def model_call(code: Code) -> Spot | None:
-    """Where the code asks a model: a client in its printing mode, a provider's library, or a provider's address."""
+    """Where the code asks a model: a client in its printing mode, a provider's library, or a provider's "
+    "address."""
     for command in code.commands:
         if _asks_a_model(command.argv):
             return Spot(f"asks a model ({command.name})", command.line)
@@ -114,10 +142,10 @@ def _calls_model(context: Context) -> Iterator[Hit]:
                 handler,
                 code,
                 spot,
-                f" {often}{handler.event}: seconds and money, and an answer that nobody can foresee; a client that asks may run "
-                "this very hook again",
-                "decide by rules, or ask from a job outside the session; where a model has to judge, the client's own prompt "
-                "hook says so openly",
+                f" {often}{handler.event}: seconds and money, and an answer that nobody can foresee; a client "
+                "that asks may run this very hook again",
+                "decide by rules, or ask from a job outside the session; where a model has to judge, the "
+                "client's own prompt hook says so openly",
             )
 
 
@@ -164,14 +192,20 @@ def outside_work(code: Code) -> Spot | None:
         argv = command.argv
         if not argv or command.limited or _detached(code, command) or _in_a_function(command):
             continue
-        if (command.name, *argv[1:2]) in _OUTSIDE or (command.name in _OUTSIDE_ALONE and command.name not in _BOUND):
+        if (command.name, *argv[1:2]) in _OUTSIDE or (
+            command.name in _OUTSIDE_ALONE and command.name not in _BOUND
+        ):
             return Spot(f"runs {' '.join((command.name, *argv[1:2]))}", command.line)
     for argv, call in _python_argvs(code):
-        waits = not any(word.arg == "timeout" for word in call.keywords) and not code.python.dotted(call.func).endswith("Popen")  # type: ignore[union-attr]
+        waits = not any(word.arg == "timeout" for word in call.keywords) and not _is_popen(code, call)
         name = argv[0].rpartition("/")[2] if argv else ""
         if waits and ((name, *argv[1:2]) in _OUTSIDE or (name in _OUTSIDE_ALONE and name not in _BOUND)):
             return Spot(f"runs {' '.join((name, *argv[1:2]))}", call.lineno)
     return None
+
+
+def _is_popen(code: Code, call: ast.Call) -> bool:
+    return code.python is not None and code.python.dotted(call.func) == "subprocess.Popen"
 
 
 def _no_timeout(context: Context) -> Iterator[Hit]:
@@ -187,21 +221,23 @@ def _no_timeout(context: Context) -> Iterator[Hit]:
                 handler,
                 code,
                 spot,
-                ", which may wait for something outside this machine, and the handler names no timeout: the client waits "
-                f"{handler.longest_s:g} s",
+                ", which may wait for something outside this machine, and the handler names no timeout: the "
+                f"client waits {handler.longest_s:g} s",
                 f'"timeout": 30 on the handler of {handler.event}',
             )
 
 
 def _sleep(code: Code) -> Spot | None:
     for command in code.commands:
-        if command.name == "sleep" and not _detached(code, command) and len(command.argv) == 2 and not _in_a_function(command):
-            if re.fullmatch(r"\d+(\.\d+)?s?", command.argv[1]) and float(command.argv[1].rstrip("s")) >= 1.5:
-                return Spot(f"sleeps {command.argv[1]} s", command.line)
+        if command.name != "sleep" or _detached(code, command) or _in_a_function(command):
+            continue
+        seconds = command.argv[1].rstrip("s") if len(command.argv) == 2 else ""
+        if re.fullmatch(r"\d+(\.\d+)?", seconds) and float(seconds) >= LIMIT_S:
+            return Spot(f"sleeps {seconds} s", command.line)
     if code.python is not None:
         for call in code.python.calls_of("time.sleep"):
             first = call.args[0] if call.args else None
-            if isinstance(first, ast.Constant) and isinstance(first.value, int | float) and first.value >= 1.5:
+            if isinstance(first, ast.Constant) and isinstance(first.value, int | float) and first.value >= LIMIT_S:
                 return Spot(f"sleeps {first.value:g} s", call.lineno)
     return None
 
@@ -224,26 +260,36 @@ def _session_end(context: Context) -> Iterator[Hit]:
 
 def _holds_stdout(context: Context) -> Iterator[Hit]:
     for file, handler, code in context.each_code():
-        spot = None if handler.background else (_python_daemon(code) if code.python is not None else _shell_daemon(code))
+        spot = (
+            None
+            if handler.background
+            else (_python_daemon(code) if code.python is not None else _shell_daemon(code))
+        )
         if spot is not None:
             yield _hit(
                 file,
                 handler,
                 code,
                 spot,
-                ", which keeps the hook's stdout or stderr open: the client waits until it closes both, past the timeout too, "
-                "for ever where it is a daemon",
-                "NAME </dev/null >/dev/null 2>&1 &" if code.language == "shell" else "stdin, stdout and stderr="
-                "subprocess.DEVNULL, and start_new_session=True",
+                ", which keeps the hook's stdout or stderr open: the client waits until it closes both, past "
+                "the timeout too, for ever where it is a daemon",
+                "NAME </dev/null >/dev/null 2>&1 &"
+                if code.language == "shell"
+                else "stdin, stdout and stderr=subprocess.DEVNULL, and start_new_session=True",
             )
 
 
 def _shell_daemon(code: Code) -> Spot | None:
     commands = code.commands
-    if any(command.name in ("wait", "coproc") or command.words[:1] and command.words[0].text == "exec" and not command.words[1:]
-           for command in commands):
+    if any(
+        command.name in ("wait", "coproc")
+        or (command.words[:1] and command.words[0].text == "exec" and not command.words[1:])
+        for command in commands
+    ):
         return None  # it waits itself, or its stdout went elsewhere before
-    if any(command.name == "kill" and any(word.startswith("$") for word in command.argv[1:]) for command in commands):
+    if any(
+        command.name == "kill" and any(word.startswith("$") for word in command.argv[1:]) for command in commands
+    ):
         return None
     for at, command in enumerate(commands):
         if command.after != "&" or any("substitution" in part for part in command.block):
@@ -251,7 +297,11 @@ def _shell_daemon(code: Code) -> Spot | None:
         if command.redirects_fd("1") and command.redirects_fd("2"):
             continue
         if command.group:
-            inner = [one for one in commands[:at] if len(one.block) > len(command.block) and one.line >= command.line - 200]
+            inner = [
+                one
+                for one in commands[:at]
+                if len(one.block) > len(command.block) and one.line >= command.line - 200
+            ]
             programs = [one for one in inner if one.is_program]
             if not programs or all(one.redirects_fd("1") and one.redirects_fd("2") for one in programs):
                 continue
@@ -279,13 +329,15 @@ def _python_daemon(code: Code) -> Spot | None:
 
 
 CALLS_MODEL = Rule(
-    "calls-model", "warning", "what the clients' and providers' own pages say of claude -p and their interfaces", _calls_model,
+    "calls-model", "warning", "what the clients' and providers' own pages say of claude -p and their "
+    "interfaces", _calls_model,
     ("claude", "codex", "gemini"), "any",
 )  # fmt: skip
 HOLDS_STDOUT = Rule(
     "holds-stdout",
     "warning",
-    "measured: a background child that holds stdout or stderr keeps the client waiting past the timeout (FACTS 0.6)",
+    "measured: a background child that holds stdout or stderr keeps the client waiting past the timeout "
+    "(FACTS 0.6)",
     _holds_stdout,
 )
 NETWORK = Rule(
@@ -300,5 +352,8 @@ NO_TIMEOUT = Rule(
     "timeout-missing", "warning", f"measured: 600 s where no timeout is named (FACTS 0.15); {DOCS}", _no_timeout
 )
 SESSION_END = Rule(
-    "session-end-over-budget", "warning", "measured: 1.5 s, which a timeout of its own lifts (FACTS 0.14)", _session_end
+    "session-end-over-budget",
+    "warning",
+    "measured: 1.5 s, which a timeout of its own lifts (FACTS 0.14)",
+    _session_end,
 )

@@ -13,8 +13,20 @@ from overdeck.wiring.rules.python import Block, Python
 from overdeck.wiring.rules.rule import Context, Hit, Rule, group_of
 from overdeck.wiring.rules.shell import Command
 
-_LOCKS = re.compile(r"flock|lockf|filelock|FileLock|portalocker|msvcrt\.locking|O_EXCL|os\.link|mkdir\b.*lock|sqlite3|BEGIN")
+_LOCKS = re.compile(
+    r"flock|lockf|filelock|FileLock|portalocker|msvcrt\.locking|O_EXCL|os\.link|mkdir\b.*lock|sqlite3|BEGIN"
+)
 _TEMPORARY = re.compile(r"session|getpid|mkstemp|tempfile|uuid|\$\$|\$PPID|RANDOM|mktemp|\bpid\b", re.IGNORECASE)
+_PATH_CALLS = frozenset(
+    {
+        "pathlib.Path",
+        "pathlib.Path.home",
+        "os.path.join",
+        "os.path.expanduser",
+        "os.path.dirname",
+        "os.path.abspath",
+    }
+)
 _TOOL_NAME = re.compile(r"\.tool_name\b")
 
 
@@ -40,7 +52,8 @@ def _wide(context: Context) -> Iterator[Hit]:
         yield Hit(
             file.path,
             group_of(handler) + ("/matcher" if handler.matcher else ""),
-            f"the hook is started for every tool, and {code.at(guard.line)} ends it for all but {', '.join(guard.tools)}",
+            f"the hook is started for every tool, and {code.at(guard.line)} ends it for all but "
+            f"{', '.join(guard.tools)}",
             f'"matcher": "{"|".join(guard.tools)}"',
             *code.spot(guard.line),
         )
@@ -102,7 +115,9 @@ def _shell_guard(code: Code) -> Guard | None:
         ends = commands[at + 1]
         if ends.argv[:2] not in (("exit", "0"), ("exit",)):
             continue
-        plain = not ends.block and ((command.after == "||" and positive) or (command.after == "&&" and not positive))
+        plain = not ends.block and (
+            (command.after == "||" and positive) or (command.after == "&&" and not positive)
+        )
         inside = command.before == "if" and not positive and ends.before == "then"
         if plain or inside:
             return Guard(tools, command.line, at, 0)
@@ -121,9 +136,9 @@ def _test_of(command: Command, variable: str) -> tuple[tuple[str, ...], bool]:
             return (words[2],), True
         if words[1] == "!=":
             return (words[2],), False
-    if len(words) == 7 and words[3] in ("&&", "-a") and words[0] == words[4] and words[0] in names:
-        if words[1] == words[5] == "!=":
-            return (words[2], words[6]), False
+    two = len(words) == 7 and words[3] in ("&&", "-a") and words[0] == words[4] and words[0] in names
+    if two and words[1] == words[5] == "!=":
+        return (words[2], words[6]), False
     return (), False
 
 
@@ -153,7 +168,8 @@ def _spawn_first(context: Context) -> Iterator[Hit]:
             yield Hit(
                 file.path,
                 handler.pointer + "/command",
-                f"{code.at(line)} starts {what} before line {guard.line} finds out that the call is none of the hook's business",
+                f"{code.at(line)} starts {what} before line {guard.line} finds out that the call is none of "
+                "the hook's business",
                 f"test first: move line {guard.line} up, above line {line}",
                 *code.spot(line),
             )
@@ -170,7 +186,13 @@ def _python_spawn(python: Python) -> tuple[str, int, Guard] | None:
         for node in ast.walk(statement):
             if isinstance(node, ast.Call):
                 name = python.dotted(node.func)
-                if name in ("subprocess.run", "subprocess.check_output", "subprocess.call", "subprocess.Popen", "os.system"):
+                if name in (
+                    "subprocess.run",
+                    "subprocess.check_output",
+                    "subprocess.call",
+                    "subprocess.Popen",
+                    "os.system",
+                ):
                     return "a program", node.lineno, guard
     return None
 
@@ -181,15 +203,14 @@ def _shell_spawn(code: Code) -> tuple[str, int, Guard] | None:
         return None
     for command in code.commands[: guard.at]:
         inside = [part for part in command.block if not part.startswith("substitution")]
-        reads = command.name in ("cat", "jq", "head", "tr", "sed", "grep", "cut") and not command.argv[1:2] == ("/",)
-        if command.is_program and not inside and not reads and command.name in _NEVER_FOR_THE_TEST:
+        if not inside and command.name in _NEVER_FOR_THE_TEST:
             return command.name, command.line, guard
     return None
 
 
 _NEVER_FOR_THE_TEST = frozenset(
-    {"git", "date", "node", "npm", "npx", "python", "python3", "curl", "mkdir", "find", "ls", "uname", "whoami", "hostname",
-     "docker", "gh", "bun", "uv"}
+    {"git", "date", "node", "npm", "npx", "python", "python3", "curl", "mkdir", "find", "ls", "uname", "whoami",
+     "hostname", "docker", "gh", "bun", "uv"}
 )  # fmt: skip
 """Programs that no test of the tool's name needs."""
 
@@ -204,9 +225,10 @@ def _shared_state(context: Context) -> Iterator[Hit]:
             yield Hit(
                 file.path,
                 handler.pointer + "/command",
-                f"{code.at(line)} writes back what it read from {path}, with no lock: hooks of parallel calls run at the same "
-                "time, and one takes the other's change away",
-                "hold a lock around reading and writing (fcntl.flock, flock(1)), or append lines and count when reading",
+                f"{code.at(line)} writes back what it read from {path}, with no lock: hooks of parallel calls "
+                "run at the same time, and one takes the other's change away",
+                "hold a lock around reading and writing (fcntl.flock, flock(1)), or append lines and count "
+                "when reading",
                 *code.spot(line),
             )
 
@@ -218,7 +240,11 @@ def _python_rewrite(python: Python) -> tuple[str, int] | None:
         mode = "r"
         if name in ("open", "io.open") and call.args:
             target = call.args[0]
-            given = call.args[1] if len(call.args) > 1 else next((w.value for w in call.keywords if w.arg == "mode"), None)
+            given = (
+                call.args[1]
+                if len(call.args) > 1
+                else next((w.value for w in call.keywords if w.arg == "mode"), None)
+            )
             mode = python.text(given) if given is not None else "r"
         elif isinstance(call.func, ast.Attribute) and call.func.attr in ("read_text", "read_bytes"):
             target = call.func.value
@@ -252,9 +278,10 @@ def _constant_path(python: Python, node: ast.expr) -> str:
                 return ""
         if isinstance(part, ast.Subscript):
             return ""
-        if isinstance(part, ast.Call) and python.dotted(part.func) not in (
-            "pathlib.Path", "os.path.join", "os.path.expanduser", "pathlib.Path.home", "os.path.dirname", "os.path.abspath",
-        ) and not (isinstance(part.func, ast.Attribute) and part.func.attr in ("expanduser", "resolve", "joinpath")):  # fmt: skip
+        if isinstance(part, ast.Call) and not (
+            python.dotted(part.func) in _PATH_CALLS
+            or (isinstance(part.func, ast.Attribute) and part.func.attr in ("expanduser", "resolve", "joinpath"))
+        ):
             return ""
     return written[:60] if re.search(r"['\"]", written) else ""
 
@@ -303,16 +330,23 @@ def _same_always(path: str, fixed: dict[str, str]) -> bool:
         return False
     for found in re.finditer(r"\$\{?(\w+)", path):
         name = found[1]
-        if name in ("HOME", "CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "XDG_STATE_HOME", "TMPDIR"):
+        if name in (
+            "HOME",
+            "CLAUDE_PROJECT_DIR",
+            "CLAUDE_PLUGIN_ROOT",
+            "CLAUDE_PLUGIN_DATA",
+            "XDG_STATE_HOME",
+            "TMPDIR",
+        ):
             continue
-        if not fixed.get(name) or not _same_always(fixed[name], {key: text for key, text in fixed.items() if key != name}):
+        if not fixed.get(name) or not _same_always(
+            fixed[name], {key: text for key, text in fixed.items() if key != name}
+        ):
             return False
     return bool(path)
 
 
-WIDE = Rule(
-    "matcher-too-wide", "warning", "measured: every hook of an event is a process start (FACTS 4)", _wide
-)
+WIDE = Rule("matcher-too-wide", "warning", "measured: every hook of an event is a process start (FACTS 4)", _wide)
 SPAWN_FIRST = Rule(
     "spawn-before-the-test", "warning", "measured: what a process start costs (FACTS 4)", _spawn_first
 )
