@@ -67,7 +67,7 @@ RULES: tuple[Rule, ...] = (
     stdin.FIRST_CHUNK,
     stdin.OVER_EXEC_LIMIT,
     stdin.ECHOES,
-    stdin.READ_D,
+    stdin.READ_BYTES,
     launchers.PACKAGE_RUNNER,
     launchers.SHIM,
     work.WIDE,

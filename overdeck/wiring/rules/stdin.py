@@ -42,7 +42,7 @@ def _dev_stdin(context: Context) -> Iterator[Hit]:
                 line,
                 "opens /dev/stdin: the client hands stdin over as a socket, and a socket cannot be opened by "
                 "name, so the payload is never read",
-                "$(cat), or read -r payload, which read what is open already"
+                "$(cat), which reads what is open already"
                 if code.language == "shell"
                 else "read sys.stdin"
                 if code.language == "python"
@@ -85,7 +85,7 @@ def _first_chunk(context: Context) -> Iterator[Hit]:
                 if code.language == "python"
                 else "readFileSync(0), or collect every 'data' until 'end'"
                 if code.language == "node"
-                else "read the whole line: read -r payload",
+                else "payload=$(cat)",
             )
 
 
@@ -125,34 +125,28 @@ def _takes_one_chunk(code: Code) -> int:
     return 0
 
 
-def _read_d(context: Context) -> Iterator[Hit]:
+def _read_bytes(context: Context) -> Iterator[Hit]:
     for file, handler, code in context.each_code("claude", "gemini"):
         if not _is_big(handler):
             continue
         for command in code.commands:
             own = command.before not in ("|", "while") and not any(r.op.startswith("<") for r in command.redirects)
-            if own and command.name == "read" and _null_delimited(command):
+            if own and command.name == "read" and not _is_bounded(command):
                 yield _hit(
                     file,
                     handler,
                     code,
                     command.line,
-                    f"reads with read -d '', a system call for every byte: the payload of {handler.event} holds "
-                    "whole files, and a megabyte takes most of a second",
-                    "payload=$(cat), or read -r payload: it is one line",
+                    f"takes the payload with read, a system call for every byte of a socket: on {handler.event} it "
+                    "holds whole files, and a megabyte takes seconds",
+                    "payload=$(cat)",
                 )
                 break
 
 
-def _null_delimited(command: Command) -> bool:
-    words = command.argv
-    return any(
-        word.startswith("-")
-        and not word.startswith("--")
-        and word.endswith("d")
-        and words[at + 1 : at + 2] == ("",)
-        for at, word in enumerate(words)
-    )
+def _is_bounded(command: Command) -> bool:
+    """Whether ``read`` takes a number of letters, or waits a time, at most."""
+    return any(re.match(r"-[a-zA-Z]*[nNt]", word) for word in command.argv[1:])
 
 
 def _raw_names(code: Code) -> set[str]:
@@ -334,8 +328,9 @@ def _cat(context: Context) -> Iterator[Hit]:
                     handler,
                     code,
                     command.line,
-                    "starts a subshell and a program only to read stdin",
-                    f"IFS= read -r {command.fills}, which starts nothing: the payload is one line",
+                    "starts a subshell and a program only to read a payload that is mostly below 2 KB here",
+                    f"IFS= read -r {command.fills}, which starts nothing: the payload is one line (above some 2 KB "
+                    "cat is the faster one)",
                 )
                 break
 
@@ -381,12 +376,11 @@ FIRST_CHUNK = Rule(
     ("claude", "codex", "gemini"),
     "any",
 )
-READ_D = Rule(
-    "read-d-on-big-payloads",
+READ_BYTES = Rule(
+    "read-byte-by-byte",
     "warning",
-    "bash reads what it cannot seek byte by byte; payloads are up to 40 MB (FACTS 1); measured: "
-    "docs/plans/wiring.md",
-    _read_d,
+    "measured: 3 s for 1 MB over a socket, 0.06 s with cat (docs/plans/wiring.md); payloads of 40 MB (FACTS 1)",
+    _read_bytes,
     ("claude", "gemini"),
     "Claude Code 2.1.197, gemini-cli 0.61.0",
 )
@@ -401,7 +395,12 @@ OVER_EXEC_LIMIT = Rule(
     ("claude", "codex", "gemini"),
     "any, on Linux",
 )
-CAT = Rule("cat-for-stdin", "info", "measured: the payload is one line of JSON (FACTS 1)", _cat)
+CAT = Rule(
+    "cat-for-stdin",
+    "info",
+    "measured: one line of JSON (FACTS 1); read is cheaper up to 2 KB (docs/plans/wiring.md)",
+    _cat,
+)
 UNBOUNDED = Rule(
     "stdin-unbounded",
     "info",
