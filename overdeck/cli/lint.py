@@ -143,9 +143,9 @@ def _show(linted: "Linted", rules: list["Rule"], form: Format, out: Output) -> N
             out.line(line)
     else:
         for one in linted.spotted:
-            out.line(f"{one.file}:{one.line}: {one.finding.severity} {one.finding.rule}")
-            out.line(f"    {one.finding.why}")
-            out.line(f"    fix: {one.finding.fix}")
+            out.line(f"{one.file}:{one.line}: {one.rule.severity} {one.rule.id}")
+            out.line(f"    {one.hit.why}")
+            out.line(f"    fix: {one.hit.fix}")
     counts = ", ".join(
         f"{count} {level}" + "s" * (count != 1 and level != "info") for level, count in linted.counts().items()
     )

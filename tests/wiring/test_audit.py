@@ -118,7 +118,7 @@ def test_long_sums_are_hours_and_one_thing_is_singular(home, settings):
     one = home.run("overdeck", "audit", "--settings", str(settings({**on("Stop", PYTHON), "model": 5}).path)).out
 
     assert "15 min" in out and "5 h" in out
-    assert one.endswith("1 error, 0 warnings\n") and "1 handler:" in one
+    assert one.endswith("1 error, 1 warning\n") and "1 handler:" in one
 
 
 @pytest.mark.parametrize("data", [{}, on("Stop", PYTHON)], ids=["no handler", "one handler"])

@@ -17,8 +17,8 @@ _SARIF = {"error": "error", "warning": "warning", "info": "note"}
 def github(linted: Linted) -> list[str]:
     """One workflow command a finding: GitHub shows it at its line of the change."""
     return [
-        f"::{_GITHUB[one.finding.severity]} file={_property(_relative(one.file))},line={one.line},"
-        f"title={_property(f'overdeck: {one.finding.rule}')}::{_message(f'{one.finding.why}. Fix: {one.finding.fix}')}"
+        f"::{_GITHUB[one.rule.severity]} file={_property(_relative(one.file))},line={one.line},"
+        f"title={_property(f'overdeck: {one.rule.id}')}::{_message(f'{one.hit.why}. Fix: {one.hit.fix}')}"
         for one in linted.spotted
     ]
 
@@ -33,7 +33,7 @@ def _property(text: str) -> str:
 
 def sarif(linted: Linted, rules: Sequence[Rule]) -> str:
     """A SARIF 2.1.0 document of one run."""
-    named = {one.finding.rule for one in linted.spotted}
+    named = {one.rule.id for one in linted.spotted}
     used = [rule for rule in rules if rule.id in named]
     driver = {
         "name": "overdeck lint",
@@ -50,9 +50,9 @@ def sarif(linted: Linted, rules: Sequence[Rule]) -> str:
 
 def _result(one: Spotted) -> dict[str, Any]:
     return {
-        "ruleId": one.finding.rule,
-        "level": _SARIF[one.finding.severity],
-        "message": {"text": f"{one.finding.why}. Fix: {one.finding.fix}"},
+        "ruleId": one.rule.id,
+        "level": _SARIF[one.rule.severity],
+        "message": {"text": f"{one.hit.why}. Fix: {one.hit.fix}"},
         "locations": [
             {
                 "physicalLocation": {

@@ -8,18 +8,31 @@ from typing import Any
 from overdeck.paths import Places
 from overdeck.wiring.jsonspans import JsonError, Node, line_of, scan_leniently
 from overdeck.wiring.reading import read_regular
-from overdeck.wiring.rules import Context, Finding, Rule, apply, worst_first
-from overdeck.wiring.rules.rule import SEVERITIES, Severity
+from overdeck.wiring.rules import Context, Rule
+from overdeck.wiring.rules.rule import SEVERITIES, Hit, Severity, hits
 from overdeck.wiring.settings import Settings
 
 
 @dataclass(frozen=True)
 class Spotted:
-    """A finding with the file and line (from 1) that a reader should open: the script's, where it is in one."""
+    """A hit with the file and line (from 1) that a reader should open: the script's, where it is in one."""
 
-    finding: Finding
+    rule: Rule
+    hit: Hit
     file: Path
     line: int
+
+    def as_data(self) -> dict[str, Any]:
+        """The finding as an audit's, and where to open it."""
+        return {
+            "rule": self.rule.id,
+            "severity": self.rule.severity,
+            "file": str(self.hit.file),
+            "pointer": self.hit.pointer,
+            "why": self.hit.why,
+            "fix": self.hit.fix,
+            "at": {"file": str(self.file), "line": self.line},
+        }
 
 
 @dataclass(frozen=True)
@@ -31,12 +44,12 @@ class Linted:
 
     def counts(self) -> dict[Severity, int]:
         """How many findings of each level, worst first."""
-        return {level: sum(one.finding.severity == level for one in self.spotted) for level in SEVERITIES}
+        return {level: sum(one.rule.severity == level for one in self.spotted) for level in SEVERITIES}
 
     def fails(self, level: Severity) -> bool:
         """Whether there is a finding of this level or a worse one."""
         worst = SEVERITIES[: SEVERITIES.index(level) + 1]
-        return any(one.finding.severity in worst for one in self.spotted)
+        return any(one.rule.severity in worst for one in self.spotted)
 
     def as_data(self) -> dict[str, Any]:
         """The result as the ``--json`` envelope holds it."""
@@ -51,14 +64,7 @@ class Linted:
                 }
                 for file in self.files
             ],
-            "findings": [
-                {
-                    **vars(one.finding),
-                    "file": str(one.finding.file),
-                    "at": {"file": str(one.file), "line": one.line},
-                }
-                for one in self.spotted
-            ],
+            "findings": [one.as_data() for one in self.spotted],
             "counts": dict(self.counts()),
         }
 
@@ -73,10 +79,10 @@ def lint(files: Sequence[Settings], rules: Sequence[Rule], places: Places, *, pa
     groups: dict[Path, list[Settings]] = {}
     for file in files:
         groups.setdefault(_home_of(file, user_dir), []).append(file)
-    found: list[Finding] = []
+    found: list[tuple[Rule, Hit]] = []
     for home, group in groups.items():
         own = home == user_dir
-        found += apply(
+        found += hits(
             rules,
             Context(
                 tuple(group),
@@ -87,8 +93,9 @@ def lint(files: Sequence[Settings], rules: Sequence[Rule], places: Places, *, pa
                 places=places if own else None,
             ),
         )
+    found.sort(key=lambda one: SEVERITIES.index(one[0].severity))
     texts: dict[Path, str] = {}
-    return Linted(tuple(files), tuple(_spotted(finding, texts) for finding in worst_first(found)))
+    return Linted(tuple(files), tuple(_spotted(rule, hit, texts) for rule, hit in found))
 
 
 def _home_of(file: Settings, user_dir: Path) -> Path:
@@ -97,20 +104,20 @@ def _home_of(file: Settings, user_dir: Path) -> Path:
     if user_dir in path.parents:
         return user_dir
     if file.plugin_root is not None:
-        # one that lies about alone names no plugin's folder
-        return file.plugin_root.absolute() if path.parent.name in ("hooks", ".claude-plugin") else path
+        root = file.plugin_root.absolute()
+        return path if root == path.parent else root  # a hooks.json that lies about alone is no plugin
     return file.project_dir if file.project_dir != path.parent else path
 
 
-def _spotted(finding: Finding, texts: dict[Path, str]) -> Spotted:
-    if finding.script:
-        return Spotted(finding, Path(finding.script), finding.line or 1)
-    if finding.file not in texts:
+def _spotted(rule: Rule, hit: Hit, texts: dict[Path, str]) -> Spotted:
+    if hit.script:
+        return Spotted(rule, hit, Path(hit.script), hit.line or 1)
+    if hit.file not in texts:
         try:
-            texts[finding.file] = read_regular(finding.file).decode("utf-8", "replace").removeprefix("\ufeff")
+            texts[hit.file] = read_regular(hit.file).decode("utf-8", "replace").removeprefix("\ufeff")
         except OSError:
-            texts[finding.file] = ""
-    return Spotted(finding, finding.file, line_at(texts[finding.file], finding.pointer))
+            texts[hit.file] = ""
+    return Spotted(rule, hit, hit.file, line_at(texts[hit.file], hit.pointer))
 
 
 def line_at(text: str, pointer: str) -> int:

@@ -55,6 +55,7 @@ RULES: tuple[Rule, ...] = (
     keys.ONCE,
     commands.NOT_ON_PATH,
     commands.RELATIVE_SCRIPT,
+    commands.RELATIVE_PATH_ENTRY,
     commands.PLUGIN_ROOT,
     placeholders.UNQUOTED,
     launchers.SH_ON_WINDOWS,

@@ -94,8 +94,7 @@ def known_variables(file: Settings, home: Path | None, user_dir: Path | None) ->
     known = {} if home is None else {"HOME": str(home)}
     path = file.path.absolute()
     if file.plugin_root is not None:
-        # a hooks.json that lies about alone names no plugin's folder
-        if path.parent.name in ("hooks", ".claude-plugin") or path.suffix == ".md":
+        if file.plugin_root.absolute() != path.parent:  # a hooks.json that lies about alone is no plugin
             known["CLAUDE_PLUGIN_ROOT"] = str(file.plugin_root)
         return known
     for folder in path.parents:

@@ -17,6 +17,10 @@ _KEYWORDS = frozenset(
      "then", "time", "unalias", "until", "while"}
 )  # fmt: skip
 _PLUGIN_ROOT = re.compile(r"\$(?:CLAUDE_PLUGIN_ROOT\b|\{CLAUDE_PLUGIN_ROOT\})")
+_PATH_ENTRY = (
+    "{} puts a relative folder on PATH ({}): which program a name starts then depends on the session's current folder, "
+    "and any project can put its own there"
+)
 _EVERYBODYS = ("claude", "codex", "gemini")
 
 
@@ -163,6 +167,34 @@ def _relative(context: Context) -> Iterator[Hit]:
         )
 
 
+def _path_entry(context: Context) -> Iterator[Hit]:
+    fix = "write an absolute folder in its place"
+    for file in context.files:
+        value = _env(file).get("PATH")
+        entry = _relative_entry(value) if isinstance(value, str) else None
+        if entry is not None and file.client == "claude" and file.plugin_root is None:
+            yield Hit(file.path, "/env/PATH", _PATH_ENTRY.format("env", entry or "an empty one"), fix)
+    for file, handler, code in context.each_code(*_EVERYBODYS):
+        for command in code.commands:
+            declared = command.words[1:] if command.name in ("export", "declare") else ()
+            for word in (*command.assignments, *declared):
+                name, is_set, value = word.text.partition("=")
+                entry = _relative_entry(value) if name == "PATH" and is_set else None
+                if entry is not None:
+                    why = _PATH_ENTRY.format(code.at(command.line), entry or "an empty one")
+                    yield Hit(file.path, handler.pointer + "/command", why, fix, *code.spot(command.line))
+
+
+def _relative_entry(value: str) -> str | None:
+    """The first entry of a PATH that depends on the current folder; None where none does, or nobody can say."""
+    if not value or "$(" in value or "`" in value:
+        return None
+    entries = value.split(":")
+    return next(
+        (entry for entry in entries if not entry.startswith(("/", "$", "~", "%")) and "\\" not in entry), None
+    )
+
+
 def _env(file: Settings) -> Mapping[str, object]:
     env = file.data.get("env")
     return env if isinstance(env, dict) else {}
@@ -201,6 +233,13 @@ RELATIVE_SCRIPT = Rule(
     "warning",
     "measured: a hook's working directory is the session's current one, which follows cd (FACTS 1)",
     _relative,
+)
+RELATIVE_PATH_ENTRY = Rule(
+    "relative-path-entry",
+    "warning",
+    "execvp(3); measured: a hook's working directory follows cd (FACTS 1)",
+    _path_entry,
+    _EVERYBODYS,
 )
 NOT_ON_PATH = Rule(
     "not-on-path",

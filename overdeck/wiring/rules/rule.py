@@ -95,8 +95,6 @@ class Finding:
     pointer: str
     why: str
     fix: str
-    script: str = ""
-    line: int = 0
 
 
 @dataclass(frozen=True)
@@ -136,13 +134,19 @@ def raw_at(file: Settings, pointer: str) -> Any:
 
 def apply(rules: Sequence[Rule], context: Context) -> list[Finding]:
     """Every finding, errors before warnings, then in the order of the rules, the files and their lines."""
-    present = {file.client for file in context.files}
     return worst_first(
-        Finding(rule.id, rule.severity, *hit)
-        for rule in rules
-        if present.intersection(rule.clients)
-        for hit in rule.check(context)
+        Finding(rule.id, rule.severity, hit.file, hit.pointer, hit.why, hit.fix)
+        for rule, hit in hits(rules, context)
     )
+
+
+def hits(rules: Sequence[Rule], context: Context) -> Iterator[tuple[Rule, Hit]]:
+    """Every hit with its rule, in the order of the rules. A rule for other clients' files is not asked."""
+    present = {file.client for file in context.files}
+    for rule in rules:
+        if present.intersection(rule.clients):
+            for hit in rule.check(context):
+                yield rule, hit
 
 
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:
