@@ -94,8 +94,9 @@ def known_variables(file: Settings, home: Path | None, user_dir: Path | None) ->
     known = {} if home is None else {"HOME": str(home)}
     path = file.path.absolute()
     if file.plugin_root is not None:
-        if file.plugin_root.absolute() != path.parent:  # a hooks.json that lies about alone is no plugin
-            known["CLAUDE_PLUGIN_ROOT"] = str(file.plugin_root)
+        root = file.plugin_root.absolute()
+        if root != path.parent:  # a hooks.json that lies about alone is no plugin
+            known["CLAUDE_PLUGIN_ROOT"] = str(root)
         return known
     for folder in path.parents:
         if folder == user_dir:
