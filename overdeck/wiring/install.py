@@ -1,8 +1,8 @@
 """Putting our entries into Claude Code's settings, and taking them out again."""
 
 import math
+import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ MARGIN_S = 4
 and twice 0.4 s in launcher.c). A hook that the client kills is a silent pass, so the front must be done first."""
 
 _BOM = "\ufeff"
-_TEMPORARY = tuple(dict.fromkeys((tempfile.gettempdir(), "/tmp", "/var/tmp", "/dev/shm")))
+_TEMPORARY = tuple(dict.fromkeys((os.environ.get("TMPDIR", "/tmp"), "/tmp", "/var/tmp", "/dev/shm")))
 
 
 @dataclass(frozen=True)
