@@ -12,8 +12,10 @@ from typing import Any
 from overdeck.errors import not_found, usage
 from overdeck.wiring.audit import AuditReport
 from overdeck.wiring.audit import audit as cost
+from overdeck.wiring.clients.claude import plugin_files
+from overdeck.wiring.reading import read_regular
 from overdeck.wiring.rules import Finding
-from overdeck.wiring.settings import Handler, Settings, parse_settings
+from overdeck.wiring.settings import Handler
 
 MOST_FILES = 20_000
 LARGEST_BYTES = 1_000_000
@@ -94,7 +96,7 @@ def judge(folder: Path, *, home: Path | None = None, path: str | None = None) ->
         raise not_found(f"there is no folder {folder}", hint="overdeck plugins list --json names the folders")
     folder = folder.absolute()
     manifest = _json(folder / ".claude-plugin" / "plugin.json")
-    files = tuple(_hook_files(folder, manifest))
+    files = tuple(plugin_files(folder))
     if not manifest and not files and not _json(folder / ".mcp.json"):
         raise usage(
             f"{folder} is no plugin: it has neither .claude-plugin/plugin.json nor hooks/hooks.json",
@@ -124,26 +126,6 @@ def judge(folder: Path, *, home: Path | None = None, path: str | None = None) ->
         audit=report,
         findings=report.findings,
     )
-
-
-def _hook_files(folder: Path, manifest: Mapping[str, Any]) -> Iterator[Settings]:
-    """hooks/hooks.json, and what plugin.json names or holds."""
-    named = manifest.get("hooks")
-    usual = folder / "hooks" / "hooks.json"
-    paths = [usual]
-    for part in named if isinstance(named, list) else [named]:
-        if isinstance(part, str) and _inside(folder, folder / part):
-            paths.append(folder / part)
-        elif isinstance(part, dict):
-            hooks = part if isinstance(part.get("hooks"), dict) else {"hooks": part}
-            yield parse_settings(
-                json.dumps(hooks).encode(), folder / ".claude-plugin" / "plugin.json", plugin_root=folder
-            )
-    read = set()
-    for path in paths:
-        if path.resolve() not in read and _inside(folder, path) and _regular(path):
-            read.add(path.resolve())
-            yield parse_settings(path.read_bytes(), path, plugin_root=folder)
 
 
 def _servers(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
@@ -204,7 +186,7 @@ def _beside_hooks(folder: Path, handlers: tuple[Handler, ...]) -> set[Path]:
 def _model_calls(file: Path) -> Iterator[tuple[int, str, str]]:
     """(line, what, its text) of every line that speaks of a model: the first thing it says."""
     try:
-        raw = file.read_bytes()
+        raw = read_regular(file, limit=LARGEST_BYTES)
     except OSError:
         return
     for number, line in enumerate(raw.split(b"\n"), start=1):
@@ -216,18 +198,10 @@ def _model_calls(file: Path) -> Iterator[tuple[int, str, str]]:
 def _json(path: Path) -> dict[str, Any]:
     """The object in a file of the plugin's; empty where there is none."""
     try:
-        data = json.loads(path.read_bytes().decode("utf-8-sig")) if _regular(path) else {}
+        data = json.loads(read_regular(path, limit=LARGEST_BYTES).decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         return {}
     return data if isinstance(data, dict) else {}
-
-
-def _regular(path: Path) -> bool:
-    try:
-        there = path.stat()
-    except OSError:
-        return False
-    return stat.S_ISREG(there.st_mode) and there.st_size <= LARGEST_BYTES
 
 
 def _inside(folder: Path, path: Path) -> bool:

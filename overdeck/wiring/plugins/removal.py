@@ -8,7 +8,6 @@ import hashlib
 import json
 import re
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,7 @@ from pathlib import Path
 from overdeck.errors import OverdeckError, not_found
 from overdeck.files import write_atomically
 from overdeck.paths import Places
+from overdeck.wiring.clients.claude import managed_paths
 from overdeck.wiring.entries import Refused
 from overdeck.wiring.plugins import stub, switches
 from overdeck.wiring.plugins.ledger import Ledger, Plugin
@@ -26,12 +26,6 @@ from overdeck.wiring.rewrite import Rewrite, check_folder, check_writable, in_tu
 
 REASON = "removed-by-overdeck"
 """The ``reason`` of our entries in the blocklist."""
-
-MANAGED = Path(
-    "/Library/Application Support/ClaudeCode/managed-settings.json"
-    if sys.platform == "darwin"
-    else "/etc/claude-code/managed-settings.json"
-)
 
 _BOM = "\ufeff"
 
@@ -62,14 +56,15 @@ class Removal:
         return bool(self.files or self.swaps)
 
 
-def remove(ledger: Ledger, name: str, *, dry_run: bool = False, managed: Path = MANAGED) -> Removal:
+def remove(ledger: Ledger, name: str, *, dry_run: bool = False, root: Path = Path("/")) -> Removal:
     """Switch the plugin off in every settings file and template, forget it, put stubs in its place, and block it.
 
-    Idempotent; one that was killed half-way is finished by the next. Runs nothing of the plugin's. Raises
-    OverdeckError before anything is changed where one of the files cannot be edited, and (3) for an unknown name.
+    Idempotent; one that was killed half-way is finished by the next. Runs nothing of the plugin's. ``root`` is where
+    the file system begins for an administrator's settings. Raises OverdeckError before anything is changed where one
+    of the files cannot be edited, and (3) for an unknown name.
     """
     plugin = ledger.named(name)
-    return _carry_out(ledger, plugin, dry_run=dry_run, managed=managed, block_only=False)
+    return _carry_out(ledger, plugin, dry_run=dry_run, root=root, block_only=False)
 
 
 def block(ledger: Ledger, name: str, *, dry_run: bool = False) -> Removal:
@@ -79,7 +74,7 @@ def block(ledger: Ledger, name: str, *, dry_run: bool = False) -> Removal:
     """
     market = name.partition("@")[2]
     plugin = Plugin(name) if market else ledger.named(name)
-    return _carry_out(ledger, plugin, dry_run=dry_run, managed=MANAGED, block_only=True)
+    return _carry_out(ledger, plugin, dry_run=dry_run, root=Path("/"), block_only=True)
 
 
 def undo(places: Places, name: str, *, dry_run: bool = False) -> Removal:
@@ -127,14 +122,14 @@ def undo(places: Places, name: str, *, dry_run: bool = False) -> Removal:
     return in_turn(attempt, places=places, lock=not dry_run, subject=journal, kept="all other files are")
 
 
-def _carry_out(ledger: Ledger, plugin: Plugin, *, dry_run: bool, managed: Path, block_only: bool) -> Removal:
+def _carry_out(ledger: Ledger, plugin: Plugin, *, dry_run: bool, root: Path, block_only: bool) -> Removal:
     places = ledger.places
 
     def attempt(dry_run: bool) -> Removal:
         files = tuple(change for change in _edits(ledger, plugin.id, block_only=block_only) if change.changed)
         swaps, left = ([], []) if block_only else _folders(ledger, plugin)
         if not block_only:
-            _check_managed(managed, plugin.id)
+            _check_managed(root, plugin.id)
         for change in files:
             check_writable(change)
         for folder in (places.state, *(swap.root.parent for swap in swaps)):
@@ -258,20 +253,21 @@ def _kept(places: Places, root: Path, plugin: str) -> Path:
     return root.with_name(f".{name}.removed")
 
 
-def _check_managed(managed: Path, plugin: str) -> None:
+def _check_managed(root: Path, plugin: str) -> None:
     """Raise OverdeckError where the administrator's settings switch the plugin on: nothing else overrides them."""
-    try:
-        text = (read(managed) or b"{}").decode("utf-8-sig", "replace")
-        on = switches.switch_off(text, plugin, always=False) != text
-    except (OSError, Refused):
-        return
-    if on:
-        raise refused(
-            managed,
-            f"the administrator's settings switch {plugin} on, and nothing of yours overrides them; "
-            "no other file was touched either",
-            f"ask whoever keeps {managed} to take {plugin} out",
-        )
+    for managed in managed_paths(root):
+        try:
+            text = (read(managed) or b"{}").decode("utf-8-sig", "replace")
+            on = switches.switch_off(text, plugin, always=False) != text
+        except (OSError, OverdeckError, Refused):
+            continue
+        if on:
+            raise refused(
+                managed,
+                f"the administrator's settings switch {plugin} on, and nothing of yours overrides them; "
+                "no other file was touched either",
+                f"ask whoever keeps {managed} to take {plugin} out",
+            )
 
 
 def _journals(places: Places) -> list[Path]:

@@ -113,10 +113,8 @@ def test_hooks_named_and_held_by_plugin_json_are_read_too(plugin: Path) -> None:
     write(plugin / ".claude-plugin" / "plugin.json", {"name": "fine", "hooks": ["./more/hooks.json", held]})
     write(plugin / "more" / "hooks.json", hooked("false"))
 
-    assert sorted(handler.command for handler in judge(plugin).handlers)[:2] == [
-        "false",
-        'python3 -I -S "${CLAUDE_PLUGIN_ROOT}/hooks/format.py"',
-    ]
+    ran = {handler.command for handler in judge(plugin).handlers}
+    assert ran == {"true", "false", 'python3 -I -S "${CLAUDE_PLUGIN_ROOT}/hooks/format.py"'}
 
 
 def test_servers_are_listed_because_every_session_starts_them(plugin: Path) -> None:

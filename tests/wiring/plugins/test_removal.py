@@ -18,6 +18,7 @@ from settingstexts import documents
 
 from overdeck.errors import OverdeckError
 from overdeck.process import argv_of
+from overdeck.wiring.clients.claude import managed_paths
 from overdeck.wiring.entries import Refused
 from overdeck.wiring.plugins import removal as removing
 from overdeck.wiring.plugins import stub, switches
@@ -211,14 +212,15 @@ def test_an_odd_blocklist_refuses_too(home):
 
 
 def test_what_the_administrator_switches_on_is_refused_with_the_reason(ledger, home, tmp_path):
-    managed = tmp_path / "managed-settings.json"
+    managed = managed_paths(tmp_path)[0]
+    managed.parent.mkdir(parents=True)
     managed.write_text(json.dumps({"enabledPlugins": {PLUGIN: True}}))
     before = tree(home.root)
     with pytest.raises(OverdeckError, match="administrator"):
-        remove(ledger, PLUGIN, managed=managed)
+        remove(ledger, PLUGIN, root=tmp_path)
     assert tree(home.root) == before
     managed.write_text(json.dumps({"enabledPlugins": {PLUGIN: False}}))
-    remove(ledger, PLUGIN, managed=managed)
+    remove(ledger, PLUGIN, root=tmp_path)
 
     assert removed(home)
 
