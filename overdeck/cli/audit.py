@@ -130,7 +130,7 @@ def audit(
         if html:
             from overdeck.wiring.html import write_page
 
-            write_page(html, report, at=at, recorded=recorded)
+            write_page(html, report, at=at, home=places.home, recorded=recorded)
             out.note(f"written: {html}")
         if fail_on and report.worst() in {"error", fail_on.value}:
             out.exit_code = ExitCode.FINDINGS
@@ -231,9 +231,8 @@ def _measure(
     jobs = runnable_jobs(files)
     # A file that was named belongs to the project it is in; the usual ones are read for the one we are in.
     project = files[0].project_dir if named and files else Path.cwd()
-    out.note(
-        f"running the hooks of {len(jobs)} kinds of call, each {RUNS + 1} times, then each hook alone up to {RUNS + 1} times"
-    )
+    times = f"{RUNS + 1} times"
+    out.note(f"running the hooks of {len(jobs)} kinds of call, each {times}, then each hook alone, up to {times}")
     return measure(
         jobs, files, project=project, environ=os.environ, payload=payload, allow_network=allow_network
     )

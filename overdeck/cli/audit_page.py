@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NAME_SHOWN = 28
 """Characters of a name in the table, on a terminal: the rest of a row fits beside it into 80."""
-DEAREST_SHOWN = 6
+DEAREST_SHOWN = 5
 OTHERS_SHOWN = 3
 """Moments beside the usual four."""
 FILES_SHOWN = 6
@@ -225,13 +225,13 @@ def _show_findings(report: "AuditReport", out: Output, home: Path, *, full: bool
         out.line(f"{number}. {finding.severity}  {finding.rule}  {place}")
         out.line(f"    {wording.one_line(finding.why, 300)}")
         out.line(f"    fix: {wording.one_line(finding.fix, 300)}")
-        if group.count > 1:
+        if group.times > 1:
             rest = [other for other in report.findings if (other.rule, other.file) == (finding.rule, finding.file)]
             if full:
                 for other in rest[1:]:
                     out.line(f"    and #{other.pointer}: {wording.one_line(other.why, 300)}")
             else:
-                out.line(f"    {group.count - 1} more of {finding.rule} in this file: --full")
+                out.line(f"    {group.times - 1} more of {finding.rule} in this file: --full")
     if len(groups) > len(shown):
         out.line(f"{count(len(groups) - len(shown), 'more finding')} not shown: --full")
     warnings = len(report.findings) - report.errors

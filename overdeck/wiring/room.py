@@ -1,4 +1,4 @@
-"""The throwaway place that measured hooks run in: HOME, a copy of the project, copies of the plugins, an environment."""
+"""The throwaway place that measured hooks run in: HOME, copies of the project and the plugins, an environment."""
 
 import json
 import os
@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +72,8 @@ class Room:
         """``text`` with every real path that has a copy here replaced by that copy, where the copy is there."""
         for real, copy in self.moved:
             if real not in ("", "/") and real in text:
-                text = re.sub(
-                    rf"(?<![\w./-]){re.escape(real)}((?:/[^\s\"';|&<>()]*)?)(?![\w.-])",
-                    lambda match, copy=copy: copy + match[1] if Path(copy + match[1]).exists() else match[0],
-                    text,
-                )
+                path = rf"(?<![\w./-]){re.escape(real)}((?:/[^\s\"';|&<>()]*)?)(?![\w.-])"
+                text = re.sub(path, partial(_moved, copy), text)
         return text
 
     def payload(self, job: Job, given: dict[str, Any] | None) -> Path:
@@ -117,3 +115,9 @@ class Room:
 
     def _absolute(self, program: str) -> str:
         return program if program.startswith("/") else str(self.project / program)
+
+
+def _moved(copy: str, match: re.Match[str]) -> str:
+    """The path in the copy; the real one where nothing stands there."""
+    inside = copy + match[1]
+    return inside if Path(inside).exists() else match[0]

@@ -14,7 +14,7 @@ class Alike(NamedTuple):
     """Findings of one rule in one file: the first of them stands for all."""
 
     first: Finding
-    count: int
+    times: int
 
 
 def alike(findings: Iterable[Finding]) -> list[Alike]:

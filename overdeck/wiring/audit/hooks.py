@@ -1,6 +1,6 @@
 """What each single handler costs, by name: measured alone, else as the transcripts recorded it, else by the model."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -93,17 +93,24 @@ def hooks_of(
     files: Sequence[Settings],
     known: Callable[[Handler], Known],
     on: Mapping[tuple[object, ...], Sequence[str]],
+    dead: Set[tuple[str, str]],
     *,
     disabled: bool,
     events: Iterable[str],
 ) -> list[HookCost]:
-    """Every configured handler, in the order of the files. ``events`` are those the client knows; empty means all."""
+    """Every configured handler, in the order of the files. ``events`` are those the client knows; empty means all.
+
+    ``dead`` are those, by file and pointer, whose program is known not to be there.
+    """
     names = frozenset(events)
-    return [
-        _hook(handler, known(handler), on.get(key(handler), ()), _state(handler, known(handler), disabled, names))
-        for file in files
-        for handler in file.all_handlers
-    ]
+    rows = []
+    for handler in (handler for file in files for handler in file.all_handlers):
+        seen = known(handler)
+        state = _state(handler, seen, disabled, names)
+        if state == "runs" and seen.alone is None and (str(handler.file), handler.pointer) in dead:
+            state = "never started"
+        rows.append(_hook(handler, seen, on.get(key(handler), ()), state))
+    return rows
 
 
 def key(handler: Handler) -> tuple[object, ...]:

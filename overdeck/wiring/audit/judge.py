@@ -1,7 +1,7 @@
 """From settings files, and what was measured or recorded of their hooks, to one report."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from overdeck.wiring.handler import Handler
 from overdeck.wiring.job import Measured, Measurement, runnable
 from overdeck.wiring.recorded import broken, unrecorded
 from overdeck.wiring.rules import RULES, Context, Finding, apply, worst_first
+from overdeck.wiring.rules.commands import NEVER_STARTED
 from overdeck.wiring.settings import Settings
 
 if TYPE_CHECKING:
@@ -48,14 +49,20 @@ def audit(
     """
     seen = measured or Measurement()
     known = known_by(seen.alone, seen.failures, recorded)
-    clients = [
-        _client(own, seen, known, cores or usable()) for own in (by_client(files) or {"claude": []}).values()
-    ]
     findings = apply(RULES, Context(tuple(files), home, user_dir, path))
     for late in (broken(files, recorded) if recorded else (), _never_ran(files, seen)):
         told = {(finding.file, finding.pointer.removesuffix("/command")) for finding in findings}
         new = [finding for finding in late if (finding.file, finding.pointer) not in told]
         findings = worst_first([*findings, *new])
+    dead = {
+        (str(finding.file), finding.pointer.removesuffix("/command"))
+        for finding in findings
+        if finding.rule == NEVER_STARTED.id
+    }
+    clients = [
+        _client(own, seen, known, dead, cores or usable())
+        for own in (by_client(files) or {"claude": []}).values()
+    ]
     return AuditReport(
         clients=tuple(clients),
         findings=tuple(findings),
@@ -66,7 +73,11 @@ def audit(
 
 
 def _client(
-    files: list[Settings], measured: Measurement, known: Callable[[Handler], Known], cores: int
+    files: list[Settings],
+    measured: Measurement,
+    known: Callable[[Handler], Known],
+    dead: Set[tuple[str, str]],
+    cores: int,
 ) -> ClientAudit:
     client, disabled = client_of(files), all_disabled(files)
     work = jobs(files)
@@ -85,7 +96,7 @@ def _client(
                     if moment.name not in names:
                         names.append(moment.name)
     hooks = hooks_of(
-        files, known, on, disabled=disabled, events=CLAUDE_EVENTS if client == "claude" else ()
+        files, known, on, dead, disabled=disabled, events=CLAUDE_EVENTS if client == "claude" else ()
     )
     return ClientAudit(
         client=client,
@@ -114,7 +125,7 @@ def _moments(client: str, events: Mapping[str, Mapping[str, Cost]]) -> list[Mome
     for event, tools in events.items():
         if event not in told:
             dear = max(tools, key=lambda tool: tools[tool].handlers)
-            if tools[dear].handlers:
+            if tools[dear].starts or tools[dear].worst_stall_s:
                 moments.append(Moment(f"one {event}", ((event, dear),)))
     return moments
 
