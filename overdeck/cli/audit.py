@@ -233,6 +233,4 @@ def _measure(
     project = files[0].project_dir if named and files else Path.cwd()
     times = f"{RUNS + 1} times"
     out.note(f"running the hooks of {len(jobs)} kinds of call, each {times}, then each hook alone, up to {times}")
-    return measure(
-        jobs, files, project=project, environ=os.environ, payload=payload, allow_network=allow_network
-    )
+    return measure(jobs, files, project=project, environ=os.environ, payload=payload, allow_network=allow_network)

@@ -50,9 +50,7 @@ def _show_client(client: "ClientAudit", out: Output, home: Path, *, full: bool) 
 
 
 def _show_files(client: "ClientAudit", out: Output, home: Path, *, full: bool) -> None:
-    commands = (
-        f", {count(client.commands, 'different command')}" if client.commands != client.handlers else ""
-    )
+    commands = f", {count(client.commands, 'different command')}" if client.commands != client.handlers else ""
     out.line(
         f"{wording.client_name(client.client)}: {count(client.handlers, 'hook')} in "
         f"{count(len(client.files), 'file')}{commands}"
@@ -84,7 +82,9 @@ def _show_costs(client: "ClientAudit", out: Output, *, full: bool) -> None:
     costs = list(client.moments.values())
     if any(cost.unknown for cost in costs):
         out.line("≥: at least; a launcher whose cost is unknown (npx, uvx, …) is among them: --measure")
-    if any(cost.source == "transcripts" for cost in costs):
+    if any(cost.source == "mixed" for cost in costs):
+        out.line("mixed: its events have different sources: --full")
+    if any(cost.recorded for cost in costs):
         out.line("transcripts: wall is the recorded p50 where a hook has records, the model for the others")
     if any(cost.source == "model" and cost.starts for cost in costs):
         out.line("model: by kind of launcher, what the hook itself does not counted; starts: read from its text")
@@ -159,7 +159,10 @@ def _hook_row(hook: "HookCost", recorded: bool) -> list[str]:
         "?" if hook.wall_ms is None else wording.figure(hook.wall_ms),
         "?" if hook.cpu_ms is None else wording.figure(hook.cpu_ms),
         *(
-            ["" if hook.p95_ms is None else wording.figure(hook.p95_ms), f"{hook.records:,}" if hook.records else ""]
+            [
+                "" if hook.p95_ms is None else wording.figure(hook.p95_ms),
+                f"{hook.records:,}" if hook.records else "",
+            ]
             if recorded
             else []
         ),

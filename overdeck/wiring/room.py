@@ -31,9 +31,7 @@ class Room:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def make(
-        cls, folder: Path, files: Sequence[Settings], environ: Mapping[str, str], project: Path
-    ) -> "Room":
+    def make(cls, folder: Path, files: Sequence[Settings], environ: Mapping[str, str], project: Path) -> "Room":
         """Lay it out under ``folder``: HOME with a copy of the settings' hooks folders, TMPDIR, project and plugins."""
         copy, home, temporary = folder / "project", folder / "home", folder / "tmp"
         for path in (copy, home / ".claude", temporary, folder / "plugins"):

@@ -9,7 +9,7 @@ from typing import Any
 import transcripts as make
 from homes import Home
 
-HOSTILE = "echo '</code><script>document.title=\"owned\"</script>' \"&<b>\" \u202egnp.exe"
+HOSTILE = 'echo \'</code><script>document.title="owned"</script>\' "&<b>" \u202egnp.exe'
 """A command line that wants to be more than text."""
 
 SLOW = "slow_guard.py"
@@ -49,7 +49,9 @@ def messy(home: Home, handlers: int, *, plugins: int = 0, broken: bool = False, 
     }
     home.settings.write_text(json.dumps(settings, ensure_ascii=False))
     project_hook = _hook("python3 $CLAUDE_PROJECT_DIR/check.py") | ({"timeout": "5"} if broken else {})
-    (project / ".claude" / "settings.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": [project_hook]}]}}))
+    (project / ".claude" / "settings.json").write_text(
+        json.dumps({"hooks": {"Stop": [{"hooks": [project_hook]}]}})
+    )
     installed = {}
     for number in range(plugins):
         root = home.root / ".claude" / "plugins" / "cache" / f"p{number}"

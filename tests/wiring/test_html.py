@@ -111,8 +111,11 @@ def test_nothing_is_wider_than_the_window(page: Page, written: tuple[Home, Path,
     page.open(written[1], width=width)
 
     assert page.say("document.documentElement.scrollWidth") <= width
-    assert page.say("""[...document.querySelectorAll('body *')].filter(e => !e.closest('.scroll, svg') &&
-        e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80))""") == []
+    assert (
+        page.say("""[...document.querySelectorAll('body *')].filter(e => !e.closest('.scroll, svg') &&
+        e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80))""")
+        == []
+    )
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -125,7 +128,9 @@ def test_every_chart_has_a_size_a_name_and_something_drawn(
             Math.max(...[...s.querySelectorAll('rect:not(.track)')].map(r => r.getBoundingClientRect().width))]; })""")
 
     assert len(charts) > 10
-    assert all(wide > 50 and high >= 14 and name and drawn and widest > 0 for wide, high, name, drawn, widest in charts)
+    assert all(
+        wide > 50 and high >= 14 and name and drawn and widest > 0 for wide, high, name, drawn, widest in charts
+    )
     names = " ".join(chart[2] for chart in charts)
     assert "one Bash call" in names and "waited for hooks, by month" in names and "Kill rate" in names
 

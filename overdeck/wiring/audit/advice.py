@@ -31,7 +31,10 @@ def next_command(report: AuditReport) -> tuple[str, str]:
     if report.errors:
         return "overdeck audit --fail-on error", "when the errors above are mended: it exits 1 while one is left"
     if not hooks:
-        return "overdeck demo", "nothing runs, so nothing costs: this shows what there is to gain, on bundled hooks"
+        return (
+            "overdeck demo",
+            "nothing runs, so nothing costs: this shows what there is to gain, on bundled hooks",
+        )
     if not any(hook.source == "measured" for hook in hooks):
         return "overdeck audit --measure", "lists what it would run, then measures it instead of guessing"
     return "overdeck install", "the dispatcher, beside your hooks"

@@ -9,10 +9,8 @@ from overdeck.wiring.audit.hooks import Known
 from overdeck.wiring.handler import Handler
 from overdeck.wiring.job import Job, Measured, runnable
 
-Source = Literal["measured", "transcripts", "model"]
-"""Where a time comes from, the strongest first."""
-
-_STRENGTH: tuple[Source, ...] = ("measured", "transcripts", "model")
+Source = Literal["measured", "transcripts", "model", "mixed"]
+"""Where a time comes from; ``mixed`` only where several events are summed, and theirs differ."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,7 @@ class Cost:
     wall_ms: float
     cpu_ms: float
     source: Source
-    """Where ``wall_ms`` comes from; of a sum the weakest of its parts."""
+    """Where ``wall_ms`` comes from."""
     worst_stall_s: float
     sum_of_timeouts_s: float
     unknown: int = 0
@@ -47,11 +45,11 @@ class Cost:
             self.starts + other.starts,
             round(self.wall_ms + other.wall_ms, 1),
             round(self.cpu_ms + other.cpu_ms, 1),
-            _weakest(cost.source for cost in parts),
+            _common(cost.source for cost in parts),
             self.worst_stall_s + other.worst_stall_s,
             self.sum_of_timeouts_s + other.sum_of_timeouts_s,
             self.unknown + other.unknown,
-            _weakest(cost.cpu_source for cost in parts),
+            _common(cost.cpu_source for cost in parts),
             "counted" if parts and all(cost.starts_source == "counted" for cost in parts) else "text",
             self.recorded + other.recorded,
         )
@@ -88,7 +86,8 @@ def cost_of(
     if measured is not None and not measured.whole:
         measured = None
     recorded = [handler for handler in started if not handler.background and facts[handler].p50_ms is not None]
-    wall, source, unknown = model.wall_ms, _weakest([]), model.unknown
+    wall, unknown = model.wall_ms, model.unknown
+    source: Source = "model"
     if measured:
         wall, source, unknown = measured.wall_ms, "measured", 0
     elif recorded:
@@ -122,6 +121,6 @@ def dispatched(parts: Iterable[tuple[str, str]], events: Mapping[str, Mapping[st
     )
 
 
-def _weakest(sources: Iterable[Source]) -> Source:
-    found = list(sources)
-    return max(found, key=_STRENGTH.index) if found else "model"
+def _common(sources: Iterable[Source]) -> Source:
+    found = set(sources)
+    return found.pop() if len(found) == 1 else "mixed" if found else "model"

@@ -139,9 +139,7 @@ def known_by(
         record = None
         if handler.client == "claude" and handler.starts_process and not handler.dropped:
             record = records.get(handler.shown) or records.get(handler.command)
-        return Known(
-            measured.get(key(handler)), record, failures.get((str(handler.file), handler.pointer))
-        )
+        return Known(measured.get(key(handler)), record, failures.get((str(handler.file), handler.pointer)))
 
     return known
 

@@ -60,8 +60,7 @@ def audit(
         if finding.rule == NEVER_STARTED.id
     }
     clients = [
-        _client(own, seen, known, dead, cores or usable())
-        for own in (by_client(files) or {"claude": []}).values()
+        _client(own, seen, known, dead, cores or usable()) for own in (by_client(files) or {"claude": []}).values()
     ]
     return AuditReport(
         clients=tuple(clients),
@@ -95,9 +94,7 @@ def _client(
                     names = on.setdefault(key(handler), [])
                     if moment.name not in names:
                         names.append(moment.name)
-    hooks = hooks_of(
-        files, known, on, dead, disabled=disabled, events=CLAUDE_EVENTS if client == "claude" else ()
-    )
+    hooks = hooks_of(files, known, on, dead, disabled=disabled, events=CLAUDE_EVENTS if client == "claude" else ())
     return ClientAudit(
         client=client,
         files=tuple(files),
@@ -144,9 +141,7 @@ def _recorded(files: Sequence[Settings], report: "TranscriptReport") -> Recorded
         records=report.runs,
         killed=sum(cost.killed for cost in costs),
         never_started=tuple(cost.command for cost in costs if cost.never_started and cost.command),
-        idle=tuple(
-            cost.command for cost in costs if cost.command and not cost.acted and not cost.never_started
-        ),
+        idle=tuple(cost.command for cost in costs if cost.command and not cost.acted and not cost.never_started),
         unrecorded=tuple(unrecorded(files, report)),
         injected_bytes=sum(cost.injected_bytes for cost in costs),
         waited_ms=sum(cost.total_ms for cost in costs),
@@ -177,5 +172,3 @@ def _never_ran(files: Sequence[Settings], measured: Measurement) -> Iterator[Fin
                 f"when measured, {failure.command[:80]!r} did not do its work: {failure.why}",
                 "run it by hand; if only the throwaway HOME was at fault, ignore this",
             )
-
-

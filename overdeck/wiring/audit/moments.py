@@ -82,11 +82,7 @@ def jobs(files: Sequence[Settings]) -> list[Job]:
 def runnable_jobs(files: Sequence[Settings]) -> list[Job]:
     """The jobs in which a client starts a program: what --measure lists, and what it runs."""
     return [
-        job
-        for own in by_client(files).values()
-        if not all_disabled(own)
-        for job in jobs(own)
-        if runnable(job)
+        job for own in by_client(files).values() if not all_disabled(own) for job in jobs(own) if runnable(job)
     ]
 
 

@@ -96,9 +96,7 @@ def source(cost: Cost) -> str:
     """Where a cost's times come from, in the words of the table."""
     if not cost.handlers:
         return ""
-    if cost.source == "transcripts":
-        return "transcripts" if cost.cpu_source == "measured" else "transcripts, CPU model"
-    return cost.source
+    return cost.source if cost.source == cost.cpu_source else f"{cost.source}, CPU {cost.cpu_source}"
 
 
 def one_line(text: str, room: int) -> str:

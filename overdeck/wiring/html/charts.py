@@ -1,4 +1,4 @@
-"""The geometry of the page's charts: shares and places in percent, so that a chart fits any width without scaling text."""
+"""The geometry of the page's charts: shares and places in percent, so that it fits any width."""
 
 from collections.abc import Iterator, Sequence
 from datetime import date
@@ -16,7 +16,7 @@ LEAST_PERCENT = 0.4
 """A bar of something is never invisible."""
 DEAREST = 10
 MODELLED = 5
-"""Of hooks that only the model knows fewer are shown: it cannot tell two Python hooks apart."""
+"""Of hooks that only the model knows so many: it cannot tell two Python hooks apart."""
 KILLED = 10
 PLOT_HEIGHT = 150.0
 """Pixels of a column as high as the highest."""
@@ -94,7 +94,8 @@ def moments(client: ClientAudit) -> list[Row]:
 def dearest(hooks: Sequence[HookCost]) -> list[Row]:
     """What each of the dearest hooks makes somebody wait, and its CPU time; by the model both are one figure."""
     known = [hook for hook in hooks if hook.wall_ms is not None]
-    shown = known[: DEAREST if any(hook.source != "model" for hook in known) else MODELLED]
+    guessed = [hook for hook in known if hook.source == "model"][:MODELLED]
+    shown = [hook for hook in known if hook.source != "model" or hook in guessed][:DEAREST]
     most = max((max(hook.wall_ms or 0.0, hook.cpu_ms or 0.0) for hook in shown), default=0.0)
     return [
         Row(f"{hook.event} {hook.matcher}".rstrip(), hook.command, wording.remark(hook), tuple(_bars(hook, most)))
@@ -142,7 +143,7 @@ def over_time(report: "TranscriptReport") -> list[Columns]:
     waited = [float(sum(row.waited_ms or 0 for row in periods[day])) for day in days]
     runs = [sum(row.records for row in periods[day]) for day in days]
     kills = [sum(row.killed for row in periods[day]) for day in days]
-    labels = [day.isoformat() for day in days]
+    labels = [f"{day:%Y-%m}" if report.unit == "month" else day.isoformat() for day in days]
     charts = [
         Columns(
             f"Time that calls waited for hooks, by {report.unit}",
@@ -171,14 +172,14 @@ def _columns(values: Sequence[float], labels: Sequence[str], figures: Sequence[s
     slot = 100 / len(values)
     width = min(slot * 0.7, 12.0)
     most = max(values)
-    every = -(-len(values) // 6)  # six labels fit on a telephone
+    every = -(-len(values) // 4)  # four labels fit on a telephone
     return tuple(
         Column(
             left=round(slot * number + (slot - width) / 2, 2),
             middle=round(slot * number + slot / 2, 2),
             width=round(width, 2),
             height=round(max(PLOT_HEIGHT * value / most, 1.0), 1) if most and value else 0.0,
-            label=label[5:] if len(values) > 1 else label,
+            label=label,
             figure=figure,
             labelled=number % every == 0,
         )

@@ -27,9 +27,14 @@ _DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u2
 
 
 def write_page(
-    path: Path, report: AuditReport, *, at: str, home: Path | None = None, recorded: "TranscriptReport | None" = None
+    path: Path,
+    report: AuditReport,
+    *,
+    at: str,
+    home: Path | None = None,
+    recorded: "TranscriptReport | None" = None,
 ) -> None:
-    """Write the page atomically. Raises OverdeckError where ``path`` is somebody else's file, OSError where it cannot."""
+    """Write the page atomically. Raises OverdeckError where ``path`` is somebody else's file; OSError."""
     check_place(path)
     write_atomically(path, render(report, at=at, home=home, recorded=recorded).encode(), mode=0o644)
 
@@ -73,9 +78,10 @@ def _verdict(report: AuditReport) -> str:
     cost = report.moments.get("one Bash call")
     sentence = ", ".join(parts) + "."
     if cost and cost.starts:
+        least = "at least " if cost.unknown else ""
         sentence += (
-            f" One Bash call starts {wording.count(cost.starts, 'process', 'processes')} and costs "
-            f"{wording.at_least(cost.cpu_ms, cost.unknown)} ms of CPU ({cost.cpu_source})."
+            f" One Bash call starts {wording.count(cost.starts, 'process', 'processes')} and waits "
+            f"{least}{wording.time(cost.wall_ms)} for them."
         )
     return sentence
 
