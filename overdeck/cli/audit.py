@@ -152,10 +152,11 @@ def _clients(names: list[str]) -> frozenset[str]:
 def _files(places: Places, named: list[Path], clients: frozenset[str]) -> list["Settings"]:
     """The files that were named, or those that the clients read; of ``clients`` alone where any are."""
     from overdeck.wiring.settings import read_settings
-    from overdeck.wiring.sources import claude_files
+    from overdeck.wiring.sources import all_files
 
-    files = [read_settings(path) for path in named] if named else claude_files(places, Path.cwd())
-    return [file for file in files if not clients or file.client in clients]
+    if not named:
+        return all_files(places, Path.cwd(), clients or None)
+    return [file for file in map(read_settings, named) if not clients or file.client in clients]
 
 
 def _take_in_logs(places: Places, out: Output) -> None:

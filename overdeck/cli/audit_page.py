@@ -39,8 +39,8 @@ def show(report: "AuditReport", out: Output, home: Path, *, full: bool) -> None:
 
 def _show_client(client: "ClientAudit", out: Output, home: Path, *, full: bool) -> None:
     _show_files(client, out, home, full=full)
-    if client.disabled:
-        out.line("disableAllHooks is on: nothing runs, so nothing costs")
+    for reason in client.switched_off:
+        out.line(f"switched off: {reason}{': nothing runs, so nothing costs' if client.disabled else ''}")
     out.line()
     _show_costs(client, out, full=full)
     _show_stall(client, out)
@@ -137,6 +137,10 @@ def _show_dearest(client: "ClientAudit", out: Output, *, full: bool) -> None:
         out.line(f"{count(sum(idle.values()), 'hook')} of {client.handlers} never run: {named}")
         for hook in [hook for hook in client.hooks if hook.state == "never started"][:NAMES_SHOWN]:
             out.line(f"  never started: {wording.one_line(hook.command, COMMAND_SHOWN)}")
+    if client.conditional:
+        out.line(
+            f"{count(client.conditional, 'hook')} of skills and agents: only while those are at work, not costed"
+        )
     asking = client.asking_models
     if asking:
         out.line(f"{count(len(asking), 'hook')} {'asks' if len(asking) == 1 else 'ask'} a model:")
@@ -146,7 +150,7 @@ def _show_dearest(client: "ClientAudit", out: Output, *, full: bool) -> None:
 
 _IDLE = {
     "dropped": "in a file that is dropped",
-    "disabled": "switched off by disableAllHooks",
+    "disabled": "switched off",
     "unknown event": "under an event that does not exist",
     "never started": "never started",
 }

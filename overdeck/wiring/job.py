@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from overdeck.dispatch.matchers import CLAUDE_EVENTS
+from overdeck.wiring.clients import named
 from overdeck.wiring.settings import Handler
 
 
@@ -19,7 +19,7 @@ class Job(NamedTuple):
     @property
     def answering(self) -> tuple[Handler, ...]:
         """Those that the client runs, of whatever type: none of a dropped file, none under an unknown event."""
-        if self.client == "claude" and self.event not in CLAUDE_EVENTS:
+        if self.event not in named(self.client).EVENTS:
             return ()
         return tuple(handler for handler in self.handlers if not handler.dropped)
 

@@ -68,16 +68,9 @@ class Dispatched:
     acting_cpu_ms: float
 
 
-def cost_of(
-    job: Job,
-    measured: Measured | None,
-    known: Callable[[Handler], Known],
-    *,
-    disabled: bool,
-    cores: int,
-) -> Cost:
+def cost_of(job: Job, measured: Measured | None, known: Callable[[Handler], Known], *, cores: int) -> Cost:
     """The cost of one job: measured where all its handlers ran, else recorded durations, else the model."""
-    answering, started = ((), ()) if disabled else (job.answering, runnable(job))
+    answering, started = job.answering, runnable(job)
     waited = [handler.longest_s for handler in answering if not handler.background]
     model = costmodel.model(started, cores=cores)
     facts = {handler: known(handler) for handler in started}

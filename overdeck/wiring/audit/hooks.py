@@ -1,10 +1,13 @@
 """What each single handler costs, by name: measured alone, else as the transcripts recorded it, else by the model."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from overdeck.wiring import costmodel
+from overdeck.wiring.clients import named
 from overdeck.wiring.handler import Handler
 from overdeck.wiring.job import Alone, Failure
 from overdeck.wiring.settings import Settings
@@ -12,7 +15,8 @@ from overdeck.wiring.settings import Settings
 if TYPE_CHECKING:
     from overdeck.telemetry.transcripts.costs import CommandCost, TranscriptReport
 
-State = Literal["runs", "dropped", "disabled", "unknown event", "never started"]
+State = Literal["runs", "conditional", "dropped", "disabled", "unknown event", "never started"]
+"""``conditional``: runs only while its skill or agent is at work."""
 
 
 class Known(NamedTuple):
@@ -52,6 +56,7 @@ class HookCost:
     state: State
     background: bool
     timeout_s: float
+    """Infinite where the client knows no timeout."""
     chain: tuple[str, ...]
     starts: int
     starts_source: Literal["counted", "text"]
@@ -62,7 +67,7 @@ class HookCost:
     printed_bytes: int | None
     """What it wrote to stdout when measured alone."""
     why: str
-    """Why it did not do its work when measured; empty where it did or was not."""
+    """Why it does not run, or did not do its work when measured; empty where there is no more to say."""
     calls_model: bool
     """Whether it asks a model by its type (``prompt``, ``agent``), or its command line does."""
     on: tuple[str, ...]
@@ -83,7 +88,12 @@ class HookCost:
 
     def as_data(self) -> dict[str, Any]:
         """A row of ``audit.data.hooks``."""
-        return asdict(self)
+        return finite(asdict(self))
+
+
+def finite(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with None for what has no end: JSON knows no infinity."""
+    return {name: None if value == math.inf else value for name, value in row.items()}
 
 
 _MODEL_WORDS = ("claude -p", "claude --print", "api.anthropic.com", "api.openai.com", "codex exec", "gemini -p")
@@ -95,21 +105,21 @@ def hooks_of(
     on: Mapping[tuple[object, ...], Sequence[str]],
     dead: Set[tuple[str, str]],
     *,
-    disabled: bool,
-    events: Iterable[str],
+    silent: Mapping[Path, str],
+    models: Set[tuple[str, str]],
 ) -> list[HookCost]:
-    """Every configured handler, in the order of the files. ``events`` are those the client knows; empty means all.
+    """Every configured handler, in the order of the files. ``silent`` are files that a switch silences, and why.
 
-    ``dead`` are those, by file and pointer, whose program is known not to be there.
+    ``dead`` are handlers, by file and pointer, whose program is known not to be there; ``models`` those that a rule
+    has seen asking a model.
     """
-    names = frozenset(events)
     rows = []
-    for handler in (handler for file in files for handler in file.all_handlers):
-        seen = known(handler)
-        state = _state(handler, seen, disabled, names)
-        if state == "runs" and seen.alone is None and (str(handler.file), handler.pointer) in dead:
-            state = "never started"
-        rows.append(_hook(handler, seen, on.get(key(handler), ()), state))
+    for file in files:
+        for handler in file.all_handlers:
+            seen, place = known(handler), (str(handler.file), handler.pointer)
+            state, why = _state(file, handler, seen, silent, place in dead)
+            row = _hook(handler, seen, on.get(key(handler), ()), state, why)
+            rows.append(replace(row, calls_model=True) if place in models else row)
     return rows
 
 
@@ -144,19 +154,24 @@ def known_by(
     return known
 
 
-def _state(handler: Handler, known: Known, disabled: bool, events: frozenset[str]) -> State:
-    if handler.dropped:
-        return "dropped"
-    if disabled:
-        return "disabled"
-    if events and handler.event not in events:
-        return "unknown event"
+def _state(
+    file: Settings, handler: Handler, known: Known, silent: Mapping[Path, str], dead: bool
+) -> tuple[State, str]:
+    """Whether a handler runs, and why not where there is more to say than that."""
+    if handler.dropped or file.dropped:
+        return "dropped", ""
+    if file.path in silent:
+        return "disabled", silent[file.path]
+    if handler.event not in named(handler.client).EVENTS:
+        return "unknown event", ""
     if known.failure and known.failure.missing:
-        return "never started"
-    return "never started" if known.record and known.record.never_started else "runs"
+        return "never started", known.failure.why
+    if (dead and known.alone is None) or (known.record and known.record.never_started):
+        return "never started", ""
+    return ("conditional", f"only while its {file.scope} is at work") if file.conditional else ("runs", "")
 
 
-def _hook(handler: Handler, known: Known, on: Sequence[str], state: State) -> HookCost:
+def _hook(handler: Handler, known: Known, on: Sequence[str], state: State, why: str) -> HookCost:
     alone, record = known.alone, known.record
     kinds, model_starts = costmodel.chain(handler) if handler.starts_process else ([], 0)
     guess = None
@@ -184,7 +199,7 @@ def _hook(handler: Handler, known: Known, on: Sequence[str], state: State) -> Ho
         source=source,
         cpu_source="measured" if alone else "model" if guess is not None else "unknown",
         printed_bytes=alone.printed_bytes if alone else None,
-        why=known.failure.why if known.failure else "",
+        why=why or (known.failure.why if known.failure else ""),
         calls_model=handler.type in ("prompt", "agent") or any(word in handler.shown for word in _MODEL_WORDS),
         on=tuple(on),
         records=record.runs if record else 0,

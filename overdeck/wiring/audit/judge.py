@@ -1,18 +1,17 @@
 """From settings files, and what was measured or recorded of their hooks, to one report."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from overdeck.dispatch.matchers import CLAUDE_EVENTS
 from overdeck.machine.processors import cores as usable
 from overdeck.wiring.audit.cost import NOTHING, Cost, cost_of, dispatched
 from overdeck.wiring.audit.hooks import Known, hooks_of, key, known_by
 from overdeck.wiring.audit.moments import (
     MOMENTS,
     Moment,
-    all_disabled,
     by_client,
     client_of,
     dearer_tools,
@@ -26,6 +25,7 @@ from overdeck.wiring.recorded import broken, unrecorded
 from overdeck.wiring.rules import RULES, Context, Finding, apply, worst_first
 from overdeck.wiring.rules.commands import NEVER_STARTED
 from overdeck.wiring.settings import Settings
+from overdeck.wiring.sources import silenced
 
 if TYPE_CHECKING:
     from overdeck.telemetry.transcripts.costs import TranscriptReport
@@ -54,13 +54,10 @@ def audit(
         told = {(finding.file, finding.pointer.removesuffix("/command")) for finding in findings}
         new = [finding for finding in late if (finding.file, finding.pointer) not in told]
         findings = worst_first([*findings, *new])
-    dead = {
-        (str(finding.file), finding.pointer.removesuffix("/command"))
-        for finding in findings
-        if finding.rule == NEVER_STARTED.id
-    }
+    dead, models = _at(findings, NEVER_STARTED.id), _at(findings, CALLS_MODEL)
     clients = [
-        _client(own, seen, known, dead, cores or usable()) for own in (by_client(files) or {"claude": []}).values()
+        _client(own, seen, known, dead, models, cores or usable())
+        for own in (by_client(files) or {"claude": []}).values()
     ]
     return AuditReport(
         clients=tuple(clients),
@@ -71,19 +68,33 @@ def audit(
     )
 
 
+CALLS_MODEL = "calls-model"
+"""The rule that reads of a script that it asks a model."""
+
+
+def _at(findings: Sequence[Finding], rule: str) -> set[tuple[str, str]]:
+    """Where a rule found something, by file and the handler's pointer."""
+    return {(str(found.file), _HANDLER.sub(r"\1", found.pointer)) for found in findings if found.rule == rule}
+
+
+_HANDLER = re.compile(r"^(.*/hooks/\d+)/.*$")
+"""A pointer into a handler, and the handler's own."""
+
+
 def _client(
     files: list[Settings],
     measured: Measurement,
     known: Callable[[Handler], Known],
     dead: Set[tuple[str, str]],
+    models: Set[tuple[str, str]],
     cores: int,
 ) -> ClientAudit:
-    client, disabled = client_of(files), all_disabled(files)
+    client, silent = client_of(files), silenced(files)
     work = jobs(files)
     events: dict[str, dict[str, Cost]] = {}
     for job in work:
         result: Measured | None = measured.jobs.get((client, job.event, job.subject))
-        cost = cost_of(job, result, known, disabled=disabled, cores=cores) if job.handlers else NOTHING
+        cost = cost_of(job, result, known, cores=cores) if job.handlers else NOTHING
         events.setdefault(job.event, {})[job.subject] = cost
     moments = _moments(client, events)
     on: dict[tuple[object, ...], list[str]] = {}
@@ -94,13 +105,14 @@ def _client(
                     names = on.setdefault(key(handler), [])
                     if moment.name not in names:
                         names.append(moment.name)
-    hooks = hooks_of(files, known, on, dead, disabled=disabled, events=CLAUDE_EVENTS if client == "claude" else ())
+    hooks = hooks_of(files, known, on, dead, silent=silent, models=models)
+    silenced_all = [file.path in silent for file in files if file.all_handlers]
     return ClientAudit(
         client=client,
         files=tuple(files),
         handlers=sum(len(file.all_handlers) for file in files),
         commands=len({handler.identity[1:] for file in files for handler in file.all_handlers}),
-        disabled=disabled,
+        disabled=bool(silenced_all) and all(silenced_all),
         events=events,
         moments={moment.name: _sum(moment, events) for moment in moments},
         dispatcher={moment.name: dispatched(moment.calls, events) for moment in moments},

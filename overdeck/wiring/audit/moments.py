@@ -1,12 +1,16 @@
 """What a user does, the events that it fires in each client, and the handlers which those start."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from overdeck.dispatch.clients import TOOL_EVENTS
 from overdeck.dispatch.matchers import CLAUDE_TOOLS, exact_names, is_exact, matches
+from overdeck.wiring.clients import named
 from overdeck.wiring.job import Job, runnable
 from overdeck.wiring.settings import Settings, handlers_for
+from overdeck.wiring.sources import silenced
 
 
 class Moment(NamedTuple):
@@ -63,27 +67,34 @@ def by_client(files: Iterable[Settings]) -> dict[str, list[Settings]]:
     return dict(sorted(found.items(), key=lambda item: item[0] != "claude"))
 
 
-def all_disabled(files: Iterable[Settings]) -> bool:
-    """Whether a file that the client reads switches every hook off."""
-    return any(file.disabled for file in files)
+def heard(files: Iterable[Settings]) -> list[Settings]:
+    """The files, those that a switch silences with every handler marked as dropped: nothing of them is started."""
+    files = list(files)
+    silent = silenced(files)
+    return [
+        replace(file, all_handlers=tuple(replace(handler, dropped=True) for handler in file.all_handlers))
+        if file.path in silent
+        else file
+        for file in files
+    ]
 
 
 def jobs(files: Sequence[Settings]) -> list[Job]:
     """Every event and subject of one client worth a line, with the handlers it starts, in the client's order."""
-    always = subjects_of_moments(client_of(files))
-    named = dict.fromkeys([*always, *(event for file in files for event in file.events)])
+    client = client_of(files)
+    always = subjects_of_moments(client)
+    listened = heard(files)
+    events = dict.fromkeys([*always, *(event for file in files for event in file.events)])
     return [
-        Job(event, subject, tuple(handlers_for(files, event, subject)), client_of(files))
-        for event in named
+        Job(event, subject, tuple(handlers_for(listened, event, subject)), client)
+        for event in events
         for subject in _subjects(event, files, always)
     ]
 
 
 def runnable_jobs(files: Sequence[Settings]) -> list[Job]:
     """The jobs in which a client starts a program: what --measure lists, and what it runs."""
-    return [
-        job for own in by_client(files).values() if not all_disabled(own) for job in jobs(own) if runnable(job)
-    ]
+    return [job for own in by_client(files).values() for job in jobs(own) if runnable(job)]
 
 
 def dearer_tools(events: Mapping[str, Mapping[str, int]], usual: Sequence[str]) -> list[str]:
@@ -100,7 +111,7 @@ def dearer_tools(events: Mapping[str, Mapping[str, int]], usual: Sequence[str]) 
 def _subjects(event: str, files: Sequence[Settings], always: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     """The tools an event is reported for: the usual two, and every one that a matcher singles out."""
     if client_of(files) != "claude":
-        yield from always.get(event, ("*",))
+        yield from _plain_subjects(event, files, always)
         return
     if event not in TOOL_EVENTS:
         yield from always.get(event, ("*",))
@@ -119,6 +130,19 @@ def _subjects(event: str, files: Sequence[Settings], always: Mapping[str, tuple[
             and not _matches_all(narrow, tool)
         ):
             yield tool
+
+
+def _plain_subjects(event: str, files: Sequence[Settings], always: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """The subjects of the moments, and every plain word that a matcher of another client consists of."""
+    usual = always.get(event, ())
+    yield from usual
+    if not named(client_of(files)).subject_key(event):
+        yield from () if usual else ("*",)
+        return
+    matchers = {handler.matcher for file in files for handler in file.all_handlers if handler.event == event}
+    words = dict.fromkeys(word for matcher in sorted(matchers) for word in re.findall(r"[A-Za-z_]\w*", matcher))
+    others = [word for word in words if word not in usual]
+    yield from others or (() if usual else ("*",))
 
 
 def _matches_all(narrow: Sequence[str], tool: str) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from overdeck.wiring.audit.cost import Cost, Dispatched
-from overdeck.wiring.audit.hooks import HookCost, dearest
+from overdeck.wiring.audit.hooks import HookCost, dearest, finite
 from overdeck.wiring.rules import Finding
 from overdeck.wiring.settings import Settings
 
@@ -46,8 +46,18 @@ class ClientAudit:
     @property
     def idle(self) -> dict[str, int]:
         """How many hooks never run, by the reason."""
-        states = [hook.state for hook in self.hooks if hook.state != "runs"]
+        states = [hook.state for hook in self.hooks if hook.state not in ("runs", "conditional")]
         return {state: states.count(state) for state in dict.fromkeys(states)}
+
+    @property
+    def conditional(self) -> int:
+        """Hooks of skills and agents: most calls start none of them."""
+        return sum(hook.state == "conditional" for hook in self.hooks)
+
+    @property
+    def switched_off(self) -> list[str]:
+        """What switches hooks off, each reason once."""
+        return list(dict.fromkeys(hook.why for hook in self.hooks if hook.state == "disabled"))
 
     @property
     def longest(self) -> HookCost | None:
@@ -72,10 +82,10 @@ class ClientAudit:
             "commands": self.commands,
             "disabled": self.disabled,
             "events": {
-                event: {subject: asdict(cost) for subject, cost in by_subject.items()}
+                event: {subject: finite(asdict(cost)) for subject, cost in by_subject.items()}
                 for event, by_subject in self.events.items()
             },
-            "moments": {name: asdict(cost) for name, cost in self.moments.items()},
+            "moments": {name: finite(asdict(cost)) for name, cost in self.moments.items()},
             "dispatcher": {name: asdict(cost) for name, cost in self.dispatcher.items()},
         }
 

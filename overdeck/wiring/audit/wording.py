@@ -1,5 +1,7 @@
 """How the figures of an audit are written, in the terminal and on the page alike."""
 
+import math
+
 from overdeck.wiring.audit.cost import Cost
 from overdeck.wiring.audit.hooks import HookCost
 
@@ -66,6 +68,8 @@ def duration(seconds: float) -> str:
     >>> duration(90), duration(900), duration(98_580)
     ('90 s', '15 min', '27 h')
     """
+    if math.isinf(seconds):
+        return "no end"
     if seconds < 120:
         return f"{seconds:g} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"
