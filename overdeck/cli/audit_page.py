@@ -30,6 +30,7 @@ def show(report: "AuditReport", out: Output, home: Path, *, full: bool) -> None:
     """The page. With ``full`` every event has its line and no finding is left out."""
     for client in report.clients:
         _show_client(client, out, home, full=full)
+    _show_legend(report, out)
     _show_recorded(report, out)
     _show_findings(report, out, home, full=full)
     command, why = next_command(report)
@@ -67,6 +68,8 @@ def _show_costs(client: "ClientAudit", out: Output, *, full: bool) -> None:
     columns = ("what it costs today", "hooks", "starts", "wall ms", "CPU ms", "stall", "sum", "source")
     usual = [moment.name for moment in MOMENTS.get(client.client, ())]
     others = sorted(set(client.moments) - set(usual), key=lambda name: -client.moments[name].wall_ms)
+    if client.client != "claude":
+        usual = [name for name in usual if client.moments[name].handlers]
     shown = [*usual, *(others if full else others[:OTHERS_SHOWN])]
     rows = [_row(name, client.moments[name], out.room) for name in shown]
     if full:
@@ -79,15 +82,6 @@ def _show_costs(client: "ClientAudit", out: Output, *, full: bool) -> None:
     out.table(columns, rows, right=columns[1:-1])
     if not full and len(others) > OTHERS_SHOWN:
         out.line(f"{count(len(others) - OTHERS_SHOWN, 'more moment')} with hooks not shown: --full")
-    costs = list(client.moments.values())
-    if any(cost.unknown for cost in costs):
-        out.line("≥: at least; a launcher whose cost is unknown (npx, uvx, …) is among them: --measure")
-    if any(cost.source == "mixed" for cost in costs):
-        out.line("mixed: its events have different sources: --full")
-    if any(cost.recorded for cost in costs):
-        out.line("transcripts: wall is the recorded p50 where a hook has records, the model for the others")
-    if any(cost.source == "model" and cost.starts for cost in costs):
-        out.line("model: by kind of launcher, what the hook itself does not counted; starts: read from its text")
 
 
 def _row(name: str, cost: "Cost", room: int) -> tuple[str, ...]:
@@ -110,7 +104,6 @@ def _show_stall(client: "ClientAudit", out: Output) -> None:
     longest = client.longest
     if longest is None:
         return
-    out.line("stall: the longest timeout of each event; sum: of all its hooks, one after the other")
     name = wording.one_line(longest.command, NAME_SHOWN * 2)
     out.line(f"worst stall: {wording.duration(longest.timeout_s)}, if {name} hangs on {longest.event}")
 
@@ -128,8 +121,6 @@ def _show_dearest(client: "ClientAudit", out: Output, *, full: bool) -> None:
         out.table(columns, rows, right=columns[:-2], below=columns[-1])
         if len(dear) > len(shown):
             out.line(f"{count(len(dear) - len(shown), 'more hook')} not shown: --full")
-        if any(hook.source == "measured" for hook in shown):
-            out.line("measured: each hook also run alone; CPU of all that it started; starts counted by ptrace")
     idle = client.idle
     if idle:
         out.line()
@@ -198,6 +189,40 @@ def _show_dispatcher(client: "ClientAudit", out: Output) -> None:
             )
         )
     out.table(columns, rows, right=columns[1:])
+
+
+def _show_legend(report: "AuditReport", out: Output) -> None:
+    """How to read the tables: only what is in them."""
+    costs = [cost for client in report.clients for cost in client.moments.values()]
+    hooks = [hook for hook in report.hooks if hook.state == "runs"]
+    for applies, line in (
+        (
+            any(cost.handlers for cost in costs),
+            "stall: the longest timeout of each event; sum: of all, one by one",
+        ),
+        (any(cost.unknown for cost in costs), "≥: at least; what npx, uvx, … cost nobody measured: --measure"),
+        (
+            any(cost.source == "model" and cost.starts for cost in costs),
+            "model: by kind of launcher, without what the hook itself does; starts: read from its text",
+        ),
+        (
+            any(cost.recorded for cost in costs),
+            "transcripts: the recorded p50 as wall time; records name no CPU time, so that is the model's",
+        ),
+        (
+            any(hook.source == "measured" for hook in hooks),
+            "measured: all hooks of an event at once, then each alone; starts are counted by ptrace",
+        ),
+        (any(cost.source == "mixed" for cost in costs), "mixed: its events have different sources: --full"),
+        (
+            any(hook.type == "plugin" for hook in hooks),
+            "OpenCode's plugins run inside it: no process starts, and no timeout ends them",
+        ),
+    ):
+        if applies:
+            out.line(line)
+    if any(cost.handlers for cost in costs):
+        out.line()
 
 
 def _show_recorded(report: "AuditReport", out: Output) -> None:

@@ -137,7 +137,7 @@ def test_on_a_terminal_of_80_columns_no_line_of_the_table_is_wider(home, setting
         on("PermissionRequest", *hooks, PYTHON, matcher="mcp__a_server_of_long_name__and_its_tool")
     ).path
     shown = home.on_a_terminal("overdeck", "audit", "--full", "--settings", str(path))
-    table = shown[shown.index("what it costs") :].partition("≥: ")[0].splitlines()
+    table = shown[shown.index("what it costs") :].partition("worst stall")[0].splitlines()
 
     assert any("…" in line for line in table)
     assert max(len(line) for line in table) <= 80

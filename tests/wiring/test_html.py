@@ -33,7 +33,7 @@ def test_the_page_says_what_the_terminal_says(written: tuple[Home, Path, str]) -
     assert f"written: {page}" in said
     for words in ("60 hooks in 12 files", "dropped-file", SLOW, "/opt/gone/guard.sh", "3 errors", "killed"):
         assert words in text
-    assert "wall is the recorded p50" in said and "transcripts, CPU model" in text
+    assert "the recorded p50 as wall time" in said and "transcripts, CPU model" in text
 
 
 def test_nothing_comes_from_elsewhere_and_no_script_is_in_it(written: tuple[Home, Path, str]) -> None:

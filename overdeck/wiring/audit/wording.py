@@ -15,6 +15,10 @@ CLIENT_NAMES = {
 }
 
 
+PLAIN_STDOUT = ("SessionStart", "UserPromptSubmit")
+"""Events at which all that a hook prints reaches the model (contract/FACTS.md, 3)."""
+
+
 def client_name(client: str) -> str:
     """A client as people call it."""
     return CLIENT_NAMES.get(client, client)
@@ -128,4 +132,6 @@ def remark(hook: HookCost) -> str:
         words.append("in the background")
     if hook.injected_bytes:
         words.append(f"{size(hook.injected_bytes)} into context")
+    elif hook.printed_bytes and hook.event in PLAIN_STDOUT:
+        words.append(f"{size(hook.printed_bytes)} into context each time")
     return ", ".join(words)
