@@ -132,7 +132,18 @@ def test_every_chart_has_a_size_a_name_and_something_drawn(
         wide > 50 and high >= 14 and name and drawn and widest > 0 for wide, high, name, drawn, widest in charts
     )
     names = " ".join(chart[2] for chart in charts)
-    assert "one Bash call" in names and "waited for hooks, by month" in names and "Kill rate" in names
+    assert "one Bash call" in names and "waited for hooks, by week" in names and "Kill rate" in names
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_text_of_a_chart_is_cut(page: Page, written: tuple[Home, Path, str], width: int) -> None:
+    page.open(written[1], width=width)
+    cut = page.say("""[...document.querySelectorAll('svg text')].filter(t => { const b = t.getBoundingClientRect(),
+        s = t.closest('svg').getBoundingClientRect(); return b.left < s.left - 1 || b.right > s.right + 1 ||
+        b.top < s.top - 1 || b.bottom > s.bottom + 1; }).map(t => t.textContent)""")
+
+    assert cut == []
+    assert page.say("document.querySelectorAll('svg text').length") > 4
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

@@ -1,7 +1,7 @@
 """The geometry of the page's charts: shares and places in percent, so that it fits any width."""
 
 from collections.abc import Iterator, Sequence
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from overdeck.wiring.audit import wording
@@ -18,6 +18,8 @@ DEAREST = 10
 MODELLED = 5
 """Of hooks that only the model knows so many: it cannot tell two Python hooks apart."""
 KILLED = 10
+COLUMNS = 31
+EDGE_PERCENT = 12.0
 PLOT_HEIGHT = 150.0
 """Pixels of a column as high as the highest."""
 
@@ -40,10 +42,15 @@ class Row(NamedTuple):
 
 
 class Column(NamedTuple):
-    """One column over time: place and width in percent, height in pixels, its label below and its figure above."""
+    """One column over time: place and width in percent, height in pixels, its label below and its figure above.
+
+    ``at`` in percent is where both are put, ``anchor`` (SVG's ``text-anchor``) which part of them: at the chart's ends
+    they would else be cut.
+    """
 
     left: float
-    middle: float
+    at: float
+    anchor: str
     width: float
     height: float
     label: str
@@ -134,23 +141,24 @@ def killed(report: "TranscriptReport") -> list[Row]:
 
 def over_time(report: "TranscriptReport") -> list[Columns]:
     """What calls waited for their longest hook, and what share of the hooks was killed, by day, week or month."""
-    periods: dict[date, list[EventDay]] = {}
-    for row in report.trend:
-        periods.setdefault(row.day, []).append(row)
-    days = sorted(periods)
-    if not days:
+    if not report.events:
         return []
+    unit = _unit(max(row.day for row in report.events) - min(row.day for row in report.events))
+    periods: dict[date, list[EventDay]] = {}
+    for row in report.events:
+        periods.setdefault(_begin(row.day, unit), []).append(row)
+    days = sorted(periods)
     waited = [float(sum(row.waited_ms or 0 for row in periods[day])) for day in days]
     runs = [sum(row.records for row in periods[day]) for day in days]
     kills = [sum(row.killed for row in periods[day]) for day in days]
-    labels = [f"{day:%Y-%m}" if report.unit == "month" else day.isoformat() for day in days]
+    labels = [f"{day:%Y-%m}" if unit == "month" else day.isoformat()[5:] for day in days]
     charts = [
         Columns(
-            f"Time that calls waited for hooks, by {report.unit}",
+            f"Time that calls waited for hooks, by {unit}",
             "wall",
             _columns(waited, labels, [wording.time(value) for value in waited]),
-            f"From {labels[0]} to {labels[-1]}; the most, {wording.time(max(waited))}, in the {report.unit} of "
-            f"{labels[waited.index(max(waited))]}.",
+            f"From {days[0]} to {days[-1]}; the most, {wording.time(max(waited))}, in the {unit} of "
+            f"{days[waited.index(max(waited))]}.",
         )
     ]
     if any(kills):
@@ -159,13 +167,25 @@ def over_time(report: "TranscriptReport") -> list[Columns]:
         worst = shares.index(max(shares))
         charts.append(
             Columns(
-                f"Kill rate: recorded runs that ended at their timeout, by {report.unit}",
+                f"Kill rate: recorded runs that ended at their timeout, by {unit}",
                 "killed",
                 _columns(shares, labels, figures),
-                f"The worst {report.unit} is that of {labels[worst]}: {figures[worst]}.",
+                f"The worst {unit} is that of {days[worst]}: {figures[worst]}.",
             )
         )
     return charts
+
+
+def _unit(span: timedelta) -> str:
+    """The shortest length of time of which a span is at most about thirty."""
+    return "day" if span.days <= COLUMNS else "week" if span.days <= 7 * COLUMNS else "month"
+
+
+def _begin(day: date, unit: str) -> date:
+    """The first day of the day's period; weeks begin on Monday."""
+    if unit == "week":
+        return day - timedelta(days=day.weekday())
+    return day.replace(day=1) if unit == "month" else day
 
 
 def _columns(values: Sequence[float], labels: Sequence[str], figures: Sequence[str]) -> tuple[Column, ...]:
@@ -176,7 +196,8 @@ def _columns(values: Sequence[float], labels: Sequence[str], figures: Sequence[s
     return tuple(
         Column(
             left=round(slot * number + (slot - width) / 2, 2),
-            middle=round(slot * number + slot / 2, 2),
+            at=(at := _place(slot * number + slot / 2))[0],
+            anchor=at[1],
             width=round(width, 2),
             height=round(max(PLOT_HEIGHT * value / most, 1.0), 1) if most and value else 0.0,
             label=label,
@@ -185,6 +206,17 @@ def _columns(values: Sequence[float], labels: Sequence[str], figures: Sequence[s
         )
         for number, (value, label, figure) in enumerate(zip(values, labels, figures, strict=True))
     )
+
+
+def _place(middle: float) -> tuple[float, str]:
+    """Where the text of a column in the ``middle`` goes, and by which part.
+
+    >>> _place(2.5), _place(50), _place(97)
+    ((0.0, 'start'), (50, 'middle'), (100.0, 'end'))
+    """
+    if middle < EDGE_PERCENT:
+        return 0.0, "start"
+    return (100.0, "end") if middle > 100 - EDGE_PERCENT else (round(middle, 2), "middle")
 
 
 def _share(value: float, most: float) -> float:
