@@ -177,7 +177,7 @@ def _command_rows(folder: Path) -> list[Row]:
     many = folder / "three-million"
     places = logged.home(many, fires=3_000_000, calls=1)
     again = f'rm -f "{places.database}" "{places.published}"; exec "$0" ingest'
-    handlers = logged.settings_of(folder / "sixty", 60)
+    handlers = logged.settings_of(folder / "sixty", 60, plugins=10)
     plain = folder / "plain.py"
     plain.write_text(logged.EMPTY_COMMAND.replace("import duckdb\n", ""))
     nothing = b"{}"
@@ -193,7 +193,7 @@ def _command_rows(folder: Path) -> list[Row]:
             nothing, 1.6, 1.6,
         ),
         Row(
-            "`overdeck audit` of 60 handlers / an empty typer command",
+            "`overdeck audit` of 60 handlers, 10 plugins / an empty typer command",
             replace(command_arm("plain", [sys.executable, str(plain)]), home=handlers),
             typed("overdeck", "audit", home=handlers), nothing, 1.5, 1.5,
         ),
