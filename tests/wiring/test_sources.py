@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from overdeck.paths import Places
-from overdeck.wiring.sources import all_files
+from overdeck.wiring.settings import handlers_for
+from overdeck.wiring.sources import all_files, silenced
 
 HOOK = {"type": "command", "command": "true"}
 STOP = {"hooks": {"Stop": [{"hooks": [HOOK]}]}}
