@@ -57,6 +57,19 @@ EXPECTED: Mapping[str, str] = (
 )
 """Key beside ``hooks`` → what must stand there."""
 
+_INSIDE = {
+    ("attribution", "commit"): "a string",
+    ("attribution", "pr"): "a string",
+    ("attribution", "sessionUrl"): "true or false",
+    ("permissions", "defaultMode"): "a string",
+    ("permissions", "allow"): "a list",
+    ("permissions", "deny"): "a list",
+    ("permissions", "ask"): "a list",
+    ("permissions", "additionalDirectories"): "a list of strings",
+    ("statusLine", "padding"): "a number",
+}
+"""The same, one level down. A permission rule that is no string is forgiven."""
+
 _HOOK_KEYS = {
     "if": "a string",
     "statusMessage": "a string",
@@ -97,10 +110,14 @@ def beside_hooks(data: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]
     for key, expected in EXPECTED.items():
         if key in data and not is_a(data[key], expected):
             yield f"{key} is {_found(data[key], expected)}, not {expected}", f"write {expected}", [key]
-    permissions = data.get("permissions")
-    for name in ("allow", "deny", "ask", "additionalDirectories"):
-        if isinstance(permissions, dict) and name in permissions and not isinstance(permissions[name], list):
-            yield f"permissions.{name} is not a list of strings", 'write ["…", …]', ["permissions", name]
+    for (outer, key), expected in _INSIDE.items():
+        table = data.get(outer)
+        if isinstance(table, dict) and key in table and not is_a(table[key], expected):
+            yield (
+                f"{outer}.{key} is {_found(table[key], expected)}, not {expected}",
+                f"write {expected}",
+                [outer, key],
+            )
     plugins = data.get("enabledPlugins")
     for name, on in plugins.items() if isinstance(plugins, dict) else ():
         if not isinstance(on, bool) and not is_a(on, "a list of strings"):
