@@ -144,7 +144,8 @@ def payload_for(event: str, subject: str, *, cwd: str, transcript: str) -> dict[
             payload["tool_use_id"] = "toolu_00000000000000000000"
     elif event == "SessionStart":
         payload["source"] = subject or "startup"
-    return payload | _placed(_EVENT_KEYS.get(event, {}), cwd)
+    own: dict[str, Any] = _placed(_EVENT_KEYS.get(event, {}), cwd)
+    return payload | own
 
 
 def _placed(value: Any, cwd: str) -> Any:

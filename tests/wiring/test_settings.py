@@ -37,6 +37,15 @@ DROPS = {
     "a shell nobody has": (group(HOOK[:-1] + ', "shell": "fish"}'), "/hooks/PreToolUse/0/hooks/0/shell"),
     "args of null": (group(HOOK[:-1] + ', "args": null}'), "/hooks/PreToolUse/0/hooks/0/args"),
     "an http hook without a url": (group('{"type": "http"}'), "/hooks/PreToolUse/0/hooks/0"),
+    "a header that is no string": (
+        group('{"type": "http", "url": "http://localhost/", "headers": {"A": 1}}'),
+        "/hooks/PreToolUse/0/hooks/0/headers",
+    ),
+    "a directory that is no string": (
+        group()[:-1] + ', "permissions": {"additionalDirectories": [{}]}}',
+        "/permissions/additionalDirectories",
+    ),
+    "an attribution that is no string": (group()[:-1] + ', "attribution": {"commit": {}}}', "/attribution/commit"),
     "an http hook whose url is none": (
         group('{"type": "http", "url": "x"}'),
         "/hooks/PreToolUse/0/hooks/0/url",

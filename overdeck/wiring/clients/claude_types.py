@@ -77,7 +77,7 @@ _HOOK_KEYS = {
     "async": "true or false",
     "asyncRewake": "true or false",
     "args": "a list of strings",
-    "headers": "an object",
+    "headers": "a table of strings",
     "allowedEnvVars": "a list of strings",
     "input": "an object",
     "model": "a string",
@@ -99,7 +99,9 @@ _REQUIRED = {
 
 
 def is_a(value: object, expected: str) -> bool:
-    """Whether the value is what ``EXPECTED`` calls it; a list of strings holds nothing else."""
+    """Whether the value is what ``EXPECTED`` calls it; a list of strings holds nothing else, and so a table."""
+    if expected == "a table of strings":
+        return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
     if expected == "a list of strings":
         return isinstance(value, list) and all(isinstance(item, str) for item in value)
     return kind(value) == expected
@@ -164,8 +166,7 @@ def flaws(hook: Mapping[str, Any]) -> Iterator[Flaw]:
 
 
 def _found(value: object, expected: str) -> str:
+    inside = kind(value) == expected.removesuffix(" of strings").replace("a table", "an object")
     return (
-        "a list with something else in it"
-        if expected == "a list of strings" and isinstance(value, list)
-        else kind(value)
+        f"{kind(value)} with something else in it" if inside and expected.endswith("of strings") else kind(value)
     )
