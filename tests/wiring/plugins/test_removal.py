@@ -192,12 +192,13 @@ UNEDITABLE = {
 
 @pytest.mark.parametrize("harm", UNEDITABLE)
 @pytest.mark.parametrize("name", [".claude/settings.json", "two/.claude/settings.json", ".claude.json"])
-def test_one_file_that_cannot_be_edited_refuses_before_anything_is_changed(home, harm, name):
+def test_one_file_that_cannot_be_edited_refuses_before_anything_is_changed(home, ledger, harm, name):
     UNEDITABLE[harm](home.root / name)
     before = tree(home.root)
-    ran = home.run("overdeck", "plugins", "remove", PLUGIN, "--json")
+    with pytest.raises(OverdeckError) as caught:
+        remove(ledger, PLUGIN)
 
-    assert ran.code == 2 and str(home.root / name) in ran.document["error"]["message"]
+    assert caught.value.exit_code == 2 and str(home.root / name) in caught.value.message
     assert tree(home.root) == before
 
 
