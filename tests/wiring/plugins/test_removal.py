@@ -314,6 +314,20 @@ def test_a_folder_outside_of_the_clients_cache_is_never_touched(home, folder, tm
     assert any(str(checkout) in text for text in ran.document["warnings"])
 
 
+def test_another_plugins_folder_is_never_touched_whatever_the_bookkeeping_says(home, folder):
+    quiet = folder.parent.parent / "quiet" / "2.0.0"
+    link = folder.with_name("link")
+    link.symlink_to(quiet)
+    data = read(home, ".claude/plugins/installed_plugins.json")
+    data["plugins"][PLUGIN] = [{"installPath": str(quiet)}, {"installPath": str(link)}]
+    (home.root / ".claude/plugins/installed_plugins.json").write_text(json.dumps(data))
+    before = tree(quiet)
+    ran = home.run("overdeck", "plugins", "remove", PLUGIN, "--json")
+
+    assert ran.code == 0 and tree(quiet) == before and link.is_symlink()
+    assert {Path(stub["root"]).name for stub in ran.data["stubs"]} == {"0.9.0", "1.0.0"}
+
+
 def test_a_hostile_folder_is_stubbed_without_following_or_waiting(home, folder, tmp_path):
     secret = tmp_path / "secret.py"
     secret.write_text("mine")
