@@ -328,6 +328,14 @@ def test_another_plugins_folder_is_never_touched_whatever_the_bookkeeping_says(h
     assert {Path(stub["root"]).name for stub in ran.data["stubs"]} == {"0.9.0", "1.0.0"}
 
 
+def test_a_link_to_a_version_leads_to_its_stub(home, folder):
+    folder.with_name("latest").symlink_to("1.0.0")
+    ran = home.run("overdeck", "plugins", "remove", PLUGIN, "--json")
+
+    assert ran.data["left"] == [] and len(ran.data["stubs"]) == 2
+    assert folder.with_name("latest").is_symlink() and stub.is_stub(folder.with_name("latest"))
+
+
 def test_a_hostile_folder_is_stubbed_without_following_or_waiting(home, folder, tmp_path):
     secret = tmp_path / "secret.py"
     secret.write_text("mine")
