@@ -18,7 +18,7 @@ from overdeck.wiring import entries
 from overdeck.wiring.entries import Edit, Group, Refused, group_for, put, take
 from overdeck.wiring.receipt import Receipt, drop_receipt, owned, read_receipt, write_receipt
 from overdeck.wiring.rewrite import Rewrite, check_folder, check_writable, in_turn, read, refused, rewrite
-from overdeck.wiring.scope import Scope, neighbours, scope_warnings, settings_file
+from overdeck.wiring.scope import Scope, here, neighbours, scope_warnings, settings_file
 from overdeck.wiring.settings import Settings, parse_settings
 
 MARGIN_S = 4
@@ -80,7 +80,7 @@ def install(
     in. Idempotent. Raises OverdeckError where the file could not be changed without doubt: not JSON, a file the
     client would drop, read-only, or somebody else writing to it all the time; then nothing new stays behind.
     """
-    folder = Path.cwd() if folder is None else folder
+    folder = here() if folder is None else folder
     file = settings_file(places, scope, folder)
     fleet = load_fleet(recipe)
     wanted = wanted_groups(recipe, _chosen(fleet, events))
@@ -142,7 +142,7 @@ def uninstall(
     dry_run: bool = False,
 ) -> Change:
     """Take our entries out. A file that install made, and that holds nothing else, goes. Raises OverdeckError."""
-    folder = Path.cwd() if folder is None else folder
+    folder = here() if folder is None else folder
     file = settings_file(places, scope, folder)
 
     def attempt() -> Change:

@@ -11,6 +11,8 @@ import pytest
 from homes import Home
 
 from overdeck.wiring.deadlauncher import dead_launchers
+from overdeck.wiring.entries import Created
+from overdeck.wiring.receipt import Receipt, write_receipt
 
 
 @pytest.fixture
@@ -110,6 +112,13 @@ def test_nothing_is_said_where_nothing_is_installed_or_all_was_taken_out(home: H
     home.run("overdeck", "uninstall")
 
     assert warnings(home) == []
+
+
+def test_an_install_that_was_killed_before_it_wrote_the_settings_left_nothing_to_miss(home: Home, places) -> None:
+    write_receipt(places, "claude", Receipt(home.settings, True, Created(), pending=True))
+    assert list(dead_launchers(places)) == []
+    write_receipt(places, "claude", Receipt(home.settings, True, Created()))
+    assert len(list(dead_launchers(places))) == 1
 
 
 def test_a_projects_entries_are_looked_at_from_everywhere(home: Home, places) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from homes import Home
 
+from overdeck.process import argv_of
 from overdeck.wiring.entries import in_file
 
 SHARED = '{\n  "permissions": {"deny": ["Bash(rm *)"]}\n}\n'
@@ -172,3 +173,15 @@ def test_a_client_that_cannot_be_wired_yet_leaves_nothing_half_written(home, ver
 
     ran.check_refused(2, "client", "nothing was written")
     assert sorted(home.root.rglob("*")) == before
+
+
+@pytest.mark.parametrize("argv", [("install",), ("uninstall",), ("doctor",), ("plugins", "list")], ids=" ".join)
+def test_a_folder_that_was_deleted_under_us_is_no_project_and_no_crash(home, argv):
+    gone = home.root / "gone"
+    gone.mkdir()
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'rmdir "$PWD" && exec "$@"', "sh", *argv_of("overdeck"), *argv, "--json"],
+        cwd=gone, env=home.environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode in (0, 1) and "Traceback" not in done.stderr

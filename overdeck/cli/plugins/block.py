@@ -1,6 +1,5 @@
 """``overdeck plugins block``."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,9 +25,10 @@ def block(
     """
     from overdeck.wiring.plugins.ledger import Ledger
     from overdeck.wiring.plugins.removal import block as keep_out
+    from overdeck.wiring.scope import here
 
     with verb("plugins.block", as_json) as out:
-        done = keep_out(Ledger(Places.from_environment(), Path.cwd()), name, dry_run=dry_run)
+        done = keep_out(Ledger(Places.from_environment(), here()), name, dry_run=dry_run)
         say(done, out)
         if not done.changed:
             out.line(f"{done.plugin} is blocked already")

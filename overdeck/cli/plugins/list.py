@@ -1,7 +1,5 @@
 """``overdeck plugins list``."""
 
-from pathlib import Path
-
 from overdeck.cli.output import JsonOption, verb
 from overdeck.paths import Places
 
@@ -9,9 +7,10 @@ from overdeck.paths import Places
 def list_plugins(as_json: JsonOption = False) -> None:
     """List every plugin that the client's files name: on, off, blocked or unset; who says so; where it is."""
     from overdeck.wiring.plugins.ledger import Ledger
+    from overdeck.wiring.scope import here
 
     with verb("plugins.list", as_json) as out:
-        found = Ledger(Places.from_environment(), Path.cwd()).plugins()
+        found = Ledger(Places.from_environment(), here()).plugins()
         out.data = {
             "plugins": [
                 {

@@ -1,6 +1,5 @@
 """``overdeck plugins remove``."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -31,13 +30,14 @@ def remove(
     from overdeck.wiring.plugins.ledger import Ledger
     from overdeck.wiring.plugins.removal import remove as take_away
     from overdeck.wiring.plugins.removal import undo as put_back
+    from overdeck.wiring.scope import here
 
     with verb("plugins.remove", as_json) as out:
         places = Places.from_environment()
         if undo:
             done = put_back(places, name, dry_run=dry_run)
         else:
-            done = take_away(Ledger(places, Path.cwd()), name, dry_run=dry_run)
+            done = take_away(Ledger(places, here()), name, dry_run=dry_run)
         say(done, out)
         tenses = ("would put back", "put back") if undo else ("would remove", "removed")
         if not done.changed:

@@ -222,15 +222,20 @@ def _folders(ledger: Ledger, plugin: Plugin) -> tuple[list[Swap], list[str]]:
     name, _, market = plugin.id.rpartition("@")
     shelf = ledger.cache / market / name
     versions = sorted(shelf.iterdir()) if market and name and shelf.is_dir() and "/" not in market + name else []
-    for root in dict.fromkeys([*plugin.roots, *(path for path in versions if not path.name.startswith("."))]):
-        if not root.is_dir() or stub.is_stub(root):
+    named = list(dict.fromkeys([*plugin.roots, *(path for path in versions if not path.name.startswith("."))]))
+    others = {root.resolve() for other in ledger.plugins() if other.id != plugin.id for root in other.roots}
+    whole = {root.resolve() for root in named if not root.is_symlink()}
+    for root in named:
+        if not root.is_dir() or stub.is_stub(root) or (root.is_symlink() and root.resolve() in whole):
             continue
         if not _inside(root, ledger.cache):
             left.append(
                 f"{root} is not in the client's cache: it stays as it is, and sessions that run go on with it"
             )
-            continue
-        swaps.append(Swap(root, _kept(ledger.places, root, plugin.id)))
+        elif root.resolve() in others:
+            left.append(f"{root} is another plugin's folder too: it stays as it is")
+        else:
+            swaps.append(Swap(root, _kept(ledger.places, root, plugin.id)))
     return swaps, left
 
 

@@ -192,12 +192,13 @@ UNEDITABLE = {
 
 @pytest.mark.parametrize("harm", UNEDITABLE)
 @pytest.mark.parametrize("name", [".claude/settings.json", "two/.claude/settings.json", ".claude.json"])
-def test_one_file_that_cannot_be_edited_refuses_before_anything_is_changed(home, harm, name):
+def test_one_file_that_cannot_be_edited_refuses_before_anything_is_changed(home, ledger, harm, name):
     UNEDITABLE[harm](home.root / name)
     before = tree(home.root)
-    ran = home.run("overdeck", "plugins", "remove", PLUGIN, "--json")
+    with pytest.raises(OverdeckError) as caught:
+        remove(ledger, PLUGIN)
 
-    assert ran.code == 2 and str(home.root / name) in ran.document["error"]["message"]
+    assert caught.value.exit_code == 2 and str(home.root / name) in caught.value.message
     assert tree(home.root) == before
 
 
@@ -311,6 +312,28 @@ def test_a_folder_outside_of_the_clients_cache_is_never_touched(home, folder, tm
     assert ran.code == 0 and tree(checkout) == before and link.is_symlink()
     assert {Path(stub["root"]).name for stub in ran.data["stubs"]} == {"0.9.0", "1.0.0"}
     assert any(str(checkout) in text for text in ran.document["warnings"])
+
+
+def test_another_plugins_folder_is_never_touched_whatever_the_bookkeeping_says(home, folder):
+    quiet = folder.parent.parent / "quiet" / "2.0.0"
+    link = folder.with_name("link")
+    link.symlink_to(quiet)
+    data = read(home, ".claude/plugins/installed_plugins.json")
+    data["plugins"][PLUGIN] = [{"installPath": str(quiet)}, {"installPath": str(link)}]
+    (home.root / ".claude/plugins/installed_plugins.json").write_text(json.dumps(data))
+    before = tree(quiet)
+    ran = home.run("overdeck", "plugins", "remove", PLUGIN, "--json")
+
+    assert ran.code == 0 and tree(quiet) == before and link.is_symlink()
+    assert {Path(stub["root"]).name for stub in ran.data["stubs"]} == {"0.9.0", "1.0.0"}
+
+
+def test_a_link_to_a_version_leads_to_its_stub(home, folder):
+    folder.with_name("latest").symlink_to("1.0.0")
+    ran = home.run("overdeck", "plugins", "remove", PLUGIN, "--json")
+
+    assert ran.data["left"] == [] and len(ran.data["stubs"]) == 2
+    assert folder.with_name("latest").is_symlink() and stub.is_stub(folder.with_name("latest"))
 
 
 def test_a_hostile_folder_is_stubbed_without_following_or_waiting(home, folder, tmp_path):
