@@ -146,9 +146,14 @@ def _show(linted: "Linted", rules: list["Rule"], form: Format, out: Output) -> N
             out.line(f"{one.file}:{one.line}: {one.rule.severity} {one.rule.id}")
             out.line(f"    {one.hit.why}")
             out.line(f"    fix: {one.hit.fix}")
-    counts = ", ".join(
-        f"{count} {level}" + "s" * (count != 1 and level != "info") for level, count in linted.counts().items()
-    )
+    counts = linted.counts()
     handlers = sum(len(file.all_handlers) for file in linted.files)
     say = out.line if form is Format.text else out.note
-    say(f"{counts} in {len(linted.files)} files with {handlers} handlers")
+    say(
+        f"{_count(counts['error'], 'error')}, {_count(counts['warning'], 'warning')}, {counts['info']} info "
+        f"in {_count(len(linted.files), 'file')} with {_count(handlers, 'handler')}"
+    )
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -30,6 +30,7 @@ _NOT_REFUSED = re.compile(
     r"\b(non-?blocking|cannot|can't|could not|failed to|usage|missing|error reading)\b", re.I
 )
 _VARIABLE = re.compile(r"\$(?:\{[^}]*\}|\w+|\([^()]*\))")
+_JQ_SPECIFIC = re.compile(r"hookSpecificOutput\"?'?\s*:\s*\{([^{}]*)\}")
 _SEVERAL = re.compile(r"hook_event_name")
 
 
@@ -50,6 +51,8 @@ def _answers(code: Code) -> Iterator[Answer]:
     if code.python is not None:
         yield from _python_answers(code)
     for command in code.commands:
+        if command.name == "jq" and command.after != "|" and not command.redirects_fd("1"):
+            yield from _jq_answer(command)
         text = _printed_text(command)
         if text.lstrip().startswith("{"):
             yield from _parsed(text, command.line)
@@ -109,6 +112,24 @@ def _printed_text(command: Command) -> str:
     if command.name == "printf" and len(command.argv) >= 2:
         return command.argv[1].replace("\\n", "\n")
     return ""
+
+
+def _jq_answer(command: Command) -> Iterator[Answer]:
+    """What ``jq -n '{…}'`` prints, as far as its program names it: a literal object, keys only."""
+    programs = [word for word in command.argv[1:] if word.lstrip().startswith("{")]
+    inside = any("substitution" in part for part in command.block)
+    if (
+        inside
+        or len(programs) != 1
+        or not any(re.fullmatch(r"-[a-z]*n[a-z]*|--null-input", w) for w in command.argv)
+    ):
+        return
+    found = _JQ_SPECIFIC.search(programs[0])
+    if found and not re.search(r"[|+]|\$\w+\s*}", re.sub(r'"[^"]*"', "", found[1])):
+        keys = re.findall(r'["\']?(\w+)["\']?\s*:', found[1])
+        named = re.search(r'hookEventName["\']?\s*:\s*"(\w+)"', found[1])
+        specific: dict[str, object] = dict.fromkeys(keys, UNKNOWN)
+        yield Answer({}, specific | ({"hookEventName": named[1]} if named else {}), command.line)
 
 
 def _parsed(text: str, line: int) -> Iterator[Answer]:

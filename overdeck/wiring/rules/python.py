@@ -13,17 +13,32 @@ _EXITS = ("sys.exit", "exit", "quit", "os._exit", "SystemExit")
 Block = list[ast.stmt]
 
 
+_DEEPEST = 150
+
+
+class TooDeep(ValueError):
+    """The tree is nested as no person writes it: walking it could end the stack."""
+
+
+def _end(node: ast.expr) -> tuple[int, int]:
+    return (node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+
+
 class Python:
-    """One parsed script."""
+    """One parsed script. Raises TooDeep for one that no person wrote."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.tree = tree
         self.parents: dict[ast.AST, ast.AST] = {}
         self.imports: dict[str, str] = {}
         self.nodes = list(ast.walk(tree))
+        depths: dict[ast.AST, int] = {tree: 0}
         for node in self.nodes:
+            if depths[node] > _DEEPEST:
+                raise TooDeep
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
+                depths[child] = depths[node] + 1
             if isinstance(node, ast.Import):
                 for name in node.names:
                     self.imports[name.asname or name.name.partition(".")[0]] = (
@@ -70,9 +85,13 @@ class Python:
         return found
 
     def value(self, node: ast.expr) -> ast.expr:
-        """The expression itself, or what the only assignment to a name gives it."""
-        if isinstance(node, ast.Name) and len(self.assigned.get(node.id, [])) == 1:
-            return self.assigned[node.id][0]
+        """The expression itself, or what the only assignment to a name gives it, where that stands before.
+
+        Each step goes back in the text, so that a chain of names ends, whatever they say of each other.
+        """
+        given = self.assigned.get(node.id, []) if isinstance(node, ast.Name) else []
+        if len(given) == 1 and _end(given[0]) <= (node.lineno, node.col_offset):
+            return given[0]
         return node
 
     def text(self, node: ast.expr) -> str:
