@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from overdeck.bench.arm import Arm
-from overdeck.bench.blocks import WARM_UP, Block, Conditions, Observed, Pairing, draw_seed
+from overdeck.bench.blocks import AHEAD, WARM_UP, Block, Conditions, Observed, Pairing, draw_seed
 from overdeck.bench.control import control_arm
 from overdeck.bench.costs import log_ratios
 from overdeck.bench.eprocess import EProcess, fewest
@@ -200,7 +200,8 @@ def _measure(
     warm_ups: list[Block] = []
     kept: list[Block] = []
     with Pairing(arms, replace(conditions, on_run=on_run)) as pairing:
-        for block in islice(pairing.blocks(), plan.warm_up + plan.pairs):
+        planned = plan.warm_up + plan.pairs
+        for block in islice(pairing.blocks(AHEAD if plan.until_decided else planned), planned):
             if block.number < 0:
                 warm_ups.append(block)
                 continue
