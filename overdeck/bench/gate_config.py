@@ -49,6 +49,7 @@ from overdeck.bench.limits import LONGEST_TIMEOUT_S
 from overdeck.bench.outcome import Metric
 from overdeck.bench.payloads import generate
 from overdeck.errors import InvalidMeasurement, OverdeckError, usage
+from overdeck.payloadfile import payload_bytes
 from overdeck.tomlfile import read_toml
 
 _TOP = {"base", "build", "tolerance", "hook", "scenario"}
@@ -274,7 +275,9 @@ class _Reader:
             raise self._wrong(f"has no payload {where}, and no payload_size")
         name = self._text(table, "payload", where)
         try:
-            return (self.file.parent / name).read_bytes()
+            return payload_bytes(self.file.parent / name)
+        except OverdeckError as error:
+            raise self._wrong(f"names a payload {where} that cannot be used: {error.message}") from None
         except OSError as error:
             raise self._wrong(
                 f"names the payload {name} {where}, which cannot be read: {error.strerror}"

@@ -5,9 +5,11 @@ line last. Without that the measurement was cut short, and what is there still c
 and µs (CPU, pressure), sizes in kB.
 """
 
+import fcntl
 import json
 import os
 import stat
+from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from types import TracebackType
@@ -29,7 +31,8 @@ _PROGRAM = "hookbench"
 class RawRecord:
     """Writes ``path`` anew, for its owner alone: it holds the first bytes of what hooks print. A context manager.
 
-    A regular file that is there becomes its owner's alone before a byte is in it.
+    A regular file that is there becomes its owner's alone before a byte is in it. It is locked (flock) meanwhile, so
+    that who tidies up can see that it is not over.
     """
 
     def __init__(self, path: Path) -> None:
@@ -44,6 +47,8 @@ class RawRecord:
                 raise
         except OSError as error:
             raise usage(f"{path} cannot be written: {error.strerror}", hint="give --raw another path") from None
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         self._path = path
         self._file = os.fdopen(fd, "wb", buffering=0)
 
@@ -120,9 +125,10 @@ def read_raw(path: Path) -> Recording:
         rows = [_row(path, 1, torn)]
     recording = _begun(path, rows)
     recording.torn = bool(torn)
+    known: set[tuple[int, str]] = set()
     for number, row in enumerate(rows[1:], 2):
         try:
-            _take(recording, row)
+            _take(recording, row, known)
         except (KeyError, TypeError, ValueError) as error:
             raise _damaged(path, number, f"{type(error).__name__}: {error}") from None
     return recording
@@ -176,12 +182,16 @@ def _arm(row: dict[str, Any]) -> PlannedArm:
     return PlannedArm(**{**row, "commands": _tuples(row["commands"]), "waits": waits})
 
 
-def _take(recording: Recording, row: dict[str, Any]) -> None:
+def _take(recording: Recording, row: dict[str, Any], known: set[tuple[int, str]]) -> None:
+    """One line into ``recording``; ``known`` are the runs that it has, by block and arm."""
     kind = row.pop("kind")
     if kind == "run":
         seen = _observed(row)
         if seen.arm not in [arm.name for arm in recording.plan.arms]:
             raise ValueError(f"a run of an arm {seen.arm!r} that was not planned")
+        if (seen.block, seen.arm) in known:
+            raise ValueError(f"a second run of arm {seen.arm} in block {seen.block}")
+        known.add((seen.block, seen.arm))
         recording.observed.append(seen)
     elif kind == "starts":
         arm = row.pop("arm")
