@@ -155,5 +155,5 @@ def _text(head: str) -> str:
 def _reason(task: Task, which: int, number: int) -> str:
     if number == 0:
         return ""
-    what = {-1: task.cwd, -2: task.payload}.get(which) or task.commands[which].executable
+    what = {-1: task.cwd, -2: task.payload, -3: "a pipe"}.get(which) or task.commands[which].executable
     return f"{what}: {os.strerror(number)}"

@@ -284,11 +284,11 @@ static void sweep(bool at_once) {
     }
 }
 
-static bool make_pipe(int ends[2], int *why) {
-    if (pipe2(ends, O_CLOEXEC) == 0) return true;
+static void make_pipe(int ends[2], int *why) {
+    if (pipe2(ends, O_CLOEXEC) == 0) return;
     *why = errno;
     ends[0] = ends[1] = -1;
-    return false;
+    run->failed = -3;
 }
 
 void run_task(const struct task *what, struct run *seen) {

@@ -52,7 +52,7 @@ struct run {
     int64_t user_us, system_us, rss_kb, voluntary, involuntary, minor_faults, major_faults;
     int orphans, killed;
     bool timed_out, abandoned;
-    int failed, why; /* the command that could not be started and its errno; why 0 = none; -1 = the cwd, -2 = the payload */
+    int failed, why; /* the command that could not be started and its errno; why 0 = none; -1 = the cwd, -2 = the payload, -3 = a pipe */
     struct child *children;
 };
 

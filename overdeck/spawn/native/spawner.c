@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "run.h"
@@ -261,6 +262,8 @@ static long floor_kb(void) {
     while (status && fgets(line, sizeof line, status))
         if (sscanf(line, "VmHWM: %ld", &found) == 1) break;
     if (status) fclose(status);
+    struct rusage ours;
+    if (found == 0 && getrusage(RUSAGE_SELF, &ours) == 0) found = ours.ru_maxrss;
     return found;
 }
 
