@@ -107,6 +107,12 @@ def test_an_invalid_measurement_prints_no_number(hookbench, payload):
     assert "error: the arms end differently: A exits 0, B exits 1" in said.err
 
 
+def test_an_arm_that_is_a_pipe_of_the_shell_is_told_to_be_a_file(hookbench, payload):
+    said = hookbench("ab", "/dev/fd/63", "true", "--payload", payload, *QUICK)
+    assert said.code == 4
+    assert "next: a process substitution" in said.err
+
+
 def test_different_arms_compare_with_allow_diff(hookbench, payload):
     said = hookbench(
         "ab", "true", "sh -c 'echo other; exit 1'", "--payload", payload, *QUICK, "--allow-diff", "--json"

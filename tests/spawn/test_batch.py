@@ -1,6 +1,7 @@
 """Batches: runs of several tasks from either spawner; and what only the native one can get wrong."""
 
 import json
+import resource
 import subprocess
 import sys
 import time
@@ -157,3 +158,13 @@ def test_a_spawner_without_stderr_still_gives_commands_three_streams(native, tmp
         check=True,
     )
     assert json.loads(done.stdout) == ["out\n", "err\n"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="prlimit")
+def test_a_spawner_that_may_open_no_more_says_so_and_does_the_next_run(native, tmp_path):
+    many = task(tmp_path, "echo ran")
+    many = many._replace(commands=list(many.commands) * 30)
+    with NativeSpawner(native) as spawner:
+        resource.prlimit(spawner.pid, resource.RLIMIT_NOFILE, (40, 40))
+        assert next(spawner.batch([many], [Drawn(0, {})])).run.failed == "a pipe: Too many open files"
+        assert next(spawner.batch([task(tmp_path, "echo ran")], [Drawn(0, {})])).run.stdout_head == "ran\n"
