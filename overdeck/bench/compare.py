@@ -18,7 +18,7 @@ from overdeck.bench.noise import read_noise
 from overdeck.bench.outcome import ALPHA, Comparison, Metric
 from overdeck.bench.raw import RawRecord
 from overdeck.bench.recording import Recording, make_plan
-from overdeck.bench.starts import counted_or_why, counter_or_why
+from overdeck.bench.starts.counter import counted_or_why, counter_or_why
 from overdeck.bench.stress import stress as burners
 from overdeck.errors import InvalidMeasurement, usage
 

@@ -20,7 +20,7 @@ from overdeck.bench.blocks import Observed
 from overdeck.bench.noise import Noise
 from overdeck.bench.outcome import METRICS
 from overdeck.bench.recording import Machine, Plan, PlannedArm, Recording
-from overdeck.bench.starts import Count, Starts
+from overdeck.bench.starts.counter import Count, Starts
 from overdeck.errors import InvalidMeasurement, OverdeckError, usage
 from overdeck.spawn.launch import Run
 

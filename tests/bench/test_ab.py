@@ -295,7 +295,7 @@ def test_help_loads_no_heavy_library(home):
 
 def test_the_core_loads_no_door(environ):
     code = (
-        "import sys\nimport overdeck.bench, overdeck.bench.gate, overdeck.bench.report\n"
+        "import sys\nimport overdeck.bench, overdeck.bench.gate.run, overdeck.bench.report\n"
         "print(sorted(m for m in sys.modules if m.split('.')[0] in ('typer', 'rich', 'textual')"
         " or m.startswith(('overdeck.cli', 'overdeck.tui'))))"
     )
@@ -305,7 +305,7 @@ def test_the_core_loads_no_door(environ):
 
 def test_the_core_needs_nothing_of_the_bench_extra(environ):
     code = (
-        "import sys\nimport overdeck.bench, overdeck.bench.gate, overdeck.bench.report\n"
+        "import sys\nimport overdeck.bench, overdeck.bench.gate.run, overdeck.bench.report\n"
         "print(sorted({'numpy', 'scipy', 'pytest_benchmark'} & set(sys.modules)))"
     )
     ended = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)

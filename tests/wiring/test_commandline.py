@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from overdeck.bench import command_arm
-from overdeck.bench.starts import StartCounter
+from overdeck.bench.starts.counter import StartCounter
 from overdeck.wiring import costmodel
 from overdeck.wiring.commandline import simple_words, started
 from overdeck.wiring.settings import Handler

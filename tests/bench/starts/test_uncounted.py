@@ -8,16 +8,16 @@ import pytest
 from gated import GATE, Repository
 
 from overdeck.bench import InvalidMeasurement, StartCounter, command_arm, compare
-from overdeck.bench.counting import Counted, ProcStat, Unusable
 from overdeck.bench.fleet.costs import measure_costs, settings_fleet_arm
 from overdeck.bench.fleet.rates import Rate
-from overdeck.bench.gate import run_gate
-from overdeck.bench.gate_config import read_gate_config
-from overdeck.bench.gate_report import as_data, reasons, rows
+from overdeck.bench.gate.config import read_gate_config
+from overdeck.bench.gate.report import as_data, reasons, rows
+from overdeck.bench.gate.run import run_gate
 from overdeck.bench.ladder import report as ladder_report
 from overdeck.bench.ladder.measure import measure_ladder
 from overdeck.bench.ladder.rungs import Rung
 from overdeck.bench.raw import read_raw
+from overdeck.bench.starts.backends import Counted, ProcStat, Unusable
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing counts anyway")
 SHY = "grep -q 'TracerPid:.0$' /proc/self/status || exit 127"
