@@ -1,8 +1,9 @@
 """The raw record: one JSON line a run, written as the runs happen, and read again after whatever ended them.
 
 A ``plan`` line first; a ``run`` line for each run; ``starts`` (or ``uncounted``) lines; an ``invalid`` or an ``end``
-line last. Without that the measurement was cut short, and what is there still counts. Durations are in ns (wall)
-and µs (CPU, pressure), sizes in kB.
+line last. Without that the measurement was cut short, and what is there still counts; of the runs of the last second
+there may be none. Durations are in ns (wall) and µs (CPU, pressure), sizes in kB. ``before`` and ``after`` hold the
+moment exactly, and the machine as it was then or a tenth of a second earlier at most.
 """
 
 import fcntl

@@ -10,12 +10,14 @@ from spawners import built_spawner
 from overdeck.spawn.launch import Spawner
 from overdeck.spawn.native import NativeSpawner
 
+SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 Start = Callable[[], Spawner]
 
 
 @pytest.fixture(scope="session")
 def native(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built_spawner(tmp_path_factory.mktemp("native"), "-static")
+    """Built with the sanitizers; what the wheel ships is used by every installed ``hookbench`` of the other tests."""
+    return built_spawner(tmp_path_factory.mktemp("native"), "-g", *SANITIZED)
 
 
 @pytest.fixture(params=["python", "native"])
