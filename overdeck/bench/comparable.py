@@ -33,7 +33,7 @@ def check_run(arm: Arm, run: Run, timeout_s: float) -> None:
     if run.failed:
         hint = f"try it by hand: {arm.shown}"
         if run.failed.startswith(("/dev/fd/", "/proc/self/fd/")):
-            hint = "a process substitution, <(…), is only there for hookbench itself: write it into a file"
+            hint = "a process substitution, <(…), is there for us alone and not for an arm: write it into a file"
         raise InvalidMeasurement(f"arm {arm.name} did not start: {run.failed}", code="no-start", hint=hint)
     if run.timed_out:
         raise InvalidMeasurement(

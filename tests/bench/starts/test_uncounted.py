@@ -29,7 +29,7 @@ NEEDS = "needs Linux, and this is darwin"
 def nothing_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """This system as macOS is: no ptrace events, no /proc/stat."""
     monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr("overdeck.bench.counting.STAT", tmp_path / "no-stat")
+    monkeypatch.setattr("overdeck.bench.starts.backends.STAT", tmp_path / "no-stat")
 
 
 def test_an_arm_that_only_runs_unwatched_has_a_verdict_and_no_count(tmp_path):
