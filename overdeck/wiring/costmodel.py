@@ -6,13 +6,13 @@ The CPU numbers are added CPU per hook and call in Claude Code 2.1.197, 28 hooks
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from overdeck.machine.processors import cores as usable
-from overdeck.wiring.commandline import started
+from overdeck.wiring.commandline import started_by
 from overdeck.wiring.settings import Handler
+from overdeck.wiring.shells import CLIENTS, SHELLS, becomes_its_command
 
 CPU_MS = {"native": 1.5, "shell": 2.5, "python-isolated": 16.0, "node": 21.0, "python": 38.0}
 """Measured: static C, bash builtin, ``python3 -I -S`` with json, ``node -e``, ``python3`` with json."""
@@ -65,36 +65,46 @@ def model(handlers: Iterable[Handler], *, cores: int | None = None) -> Modelled:
     return Modelled(sum(starts for _, starts in chains), round(wall, 1), round(total, 1), unknown)
 
 
-def chain(handler: Handler, *, becomes: bool | None = None) -> tuple[list[str], int]:
+def chain(handler: Handler) -> tuple[list[str], int]:
     """The kinds of program one handler runs, and how many processes that takes.
 
-    A shell form costs the shell, which is a process of its own: but for a line that is one command where ``/bin/sh``
-    (``becomes``: does it? None: ask this machine) replaces itself by it, or is told to (``exec``).
+    A shell form costs the shell, and so does a ``sh -c`` in it; a shell that becomes the one command of its line is no
+    process of its own.
     """
-    programs, substitutions, alone = started(handler)
-    if alone:
-        told = handler.command.lstrip().startswith("exec ")
-        alone = not programs or told or (shell_becomes_command() if becomes is None else becomes)
+    if handler.args is not None:
+        return _programs([(handler.command, *handler.args)])
+    return _line(handler.command, CLIENTS)
+
+
+def _line(line: str, shell: str) -> tuple[list[str], int]:
+    programs, substitutions, alone, told = started_by(line)
+    kinds, starts = _programs(programs)
+    one = alone and (told or becomes_its_command(shell))
+    kinds += ["native"] * (substitutions + 1)
+    return kinds, max(starts + substitutions + (not one), 1)
+
+
+def _programs(programs: Iterable[Sequence[str]]) -> tuple[list[str], int]:
     kinds: list[str] = []
-    starts = substitutions
+    starts = 0
     for argv in programs:
-        found = kinds_of(argv)
+        inner = _inner_line(argv)
+        found, count = (kinds_of(argv), None) if inner is None else _line(inner, argv[0])
         kinds += found
-        starts += len(found)
-    kinds += ["native"] * substitutions
-    if handler.args is None:
-        kinds.append("native")
-        starts += 0 if alone else 1
-    return kinds, max(starts, 1)
+        starts += len(found) if count is None else count
+    return kinds, starts
 
 
-@cache
-def shell_becomes_command() -> bool:
-    """Whether this machine's ``/bin/sh -c COMMAND`` is COMMAND in the end, as bash does it, and dash does not.
-
-    Measured: dash 0.5.12 of Debian forks for ``sh -c 'python3 x.py'``; bash 5.2 does not.
-    """
-    return Path("/bin/sh").resolve().name in ("bash", "zsh", "ksh", "mksh")
+def _inner_line(argv: Sequence[str]) -> str | None:
+    """The line of ``sh -c LINE``, its options in one word or several; None for any other program."""
+    if Path(argv[0]).name not in SHELLS:
+        return None
+    for place, word in enumerate(argv[1:], 1):
+        if not word.startswith("-") or word.startswith("--"):
+            return None
+        if word.endswith("c"):
+            return argv[place + 1] if place + 1 < len(argv) else None
+    return None
 
 
 def kinds_of(argv: Sequence[str]) -> tuple[str, ...]:

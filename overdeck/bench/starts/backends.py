@@ -8,9 +8,9 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Literal, NamedTuple, Protocol, Self
 
-from overdeck.bench import burst
 from overdeck.bench.arm import Arm
 from overdeck.bench.prepared import Prepared
+from overdeck.bench.starts import burst
 from overdeck.errors import InvalidMeasurement
 from overdeck.spawn.launch import Run, Spawner
 from overdeck.spawn.tracer import Trace, Tracer, TraceRefused

@@ -9,9 +9,9 @@ import pytest
 from runs import made_run
 
 from overdeck.bench.blocks import Block
-from overdeck.bench.gate_config import Tolerance
-from overdeck.bench.gate_verdict import judge_control, judge_starts, judge_times, worst
-from overdeck.bench.starts import Count, Starts
+from overdeck.bench.gate.scenario import Tolerance
+from overdeck.bench.gate.verdict import judge_control, judge_starts, judge_times, worst
+from overdeck.bench.starts.counter import Count, Starts
 from overdeck.errors import InvalidMeasurement
 
 

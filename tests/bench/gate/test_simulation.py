@@ -16,8 +16,8 @@ from loads import LOADS, blocks, generator, series
 from runs import made_run
 
 from overdeck.bench.blocks import Block
-from overdeck.bench.gate_config import Tolerance
-from overdeck.bench.gate_verdict import Timed, judge_times
+from overdeck.bench.gate.scenario import Tolerance
+from overdeck.bench.gate.verdict import Timed, judge_times
 from overdeck.bench.sequential import LOOKS, Look, look
 from overdeck.bench.statistics import signed_rank_z
 

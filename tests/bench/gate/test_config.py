@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from homes import Home
 
-from overdeck.bench.gate_config import Tolerance, read_gate_config
+from overdeck.bench.gate.config import read_gate_config
+from overdeck.bench.gate.scenario import Tolerance
 from overdeck.errors import InvalidMeasurement
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 OWN = ROOT / "bench" / "gate.toml"
 STATE = ROOT / "bench" / "gate_state.py"
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from overdeck.bench.start_tree import as_data as tree_data
-from overdeck.bench.start_tree import as_lines
-from overdeck.bench.starts import DISTURBED, Count, Starts
+from overdeck.bench.starts.counter import DISTURBED, Count, Starts
+from overdeck.bench.starts.tree import as_data as tree_data
+from overdeck.bench.starts.tree import as_lines
 
 COLUMNS = ("a call", "starts")
 

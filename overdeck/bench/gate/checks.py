@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from overdeck.bench.arm import Arm
 from overdeck.bench.comparable import check_exits, check_stdout
 from overdeck.bench.endings import hand_of_the_client
-from overdeck.bench.gate_config import Scenario
+from overdeck.bench.gate.scenario import Scenario
 from overdeck.errors import InvalidMeasurement
 from overdeck.spawn.launch import Run
 

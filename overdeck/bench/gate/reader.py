@@ -1,55 +1,15 @@
-"""``bench/gate.toml``: what the gate measures, against which commit, and how much dearer is tolerated.
-
-    base = "<commit>"                       # pinned; moved only in a commit that says why
-    build = ["sh", "-c", "make install PREFIX={prefix}"]   # optional; default: a venv and pip install .
-
-    [tolerance]                             # of every scenario; these are the defaults
-    cpu = 0.03                              # 0.03 = 3 % more CPU time
-    wall = 0.10
-    starts = 0                              # program starts more than base
-
-    [hook.deploy-guard]                     # of every scenario that says hook = "deploy-guard"
-    tolerance = { cpu = 0.05 }
-
-    [[scenario]]
-    name = "no-op call"
-    argv = ["{bin}/overdeck-hook", "PreToolUse"]
-    payload = "scenarios/payloads/noop.bash.json"          # beside this file
-    prepare = [["{bin}/overdeck", "install"]]              # optional, in each new HOME, off the clock
-    env = { KEY = "value" }                                # optional
-    hook = "deploy-guard"                                  # optional: whose tolerance counts
-    tolerance = { wall = 0.2 }                             # optional: this scenario's own
-    timeout_s = 20                                         # optional
-    exit = 2                                               # optional, default 0; or a list: how each command may end
-    allow_diff = true                                      # optional: the sides may print different things
-
-    [[scenario]]
-    name = "the deploy guard on a Write of 1.5 MB"
-    settings = "{source}/.claude/settings.json"            # in place of argv: what the client would start
-    event = "PreToolUse"
-    tool = "Write"
-    handler = "deploy_guard.py"                            # optional: only one of them, as in settings.json#…
-    payload_size = 1_500_000                               # in place of payload: one made for event and tool
-
-``{bin}``, ``{prefix}``, ``{source}`` and ``{home}`` stand for the side's own folders in ``argv``, ``settings``,
-``prepare``, ``env`` and ``build``; ``{gate}`` for the folder of this file, the same for both. ``build`` runs in a
-checkout of that side and must fill ``{prefix}``. ``argv`` or ``settings`` must name one of the side's folders as
-what is run: what is the same program on both sides would pass whatever head does. A tolerance is the scenario's
-own, else its hook's, else that of ``[tolerance]``, metric by metric. Anything the file says wrongly makes the gate
-INVALID: a gate that measured less than was meant has passed.
-"""
+"""The tables of a gate file into what they mean, or what is wrong with them, by file and key."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from overdeck.bench.builds import runs_its_own
+from overdeck.bench.gate.builds import runs_its_own
+from overdeck.bench.gate.scenario import GateConfig, Scenario, Settings, Tolerance
 from overdeck.bench.limits import LONGEST_TIMEOUT_S
-from overdeck.bench.outcome import Metric
 from overdeck.bench.payloads import generate
-from overdeck.errors import InvalidMeasurement, OverdeckError, usage
-from overdeck.tomlfile import read_toml
+from overdeck.errors import InvalidMeasurement, OverdeckError
+from overdeck.payloadfile import payload_bytes
 
 _TOP = {"base", "build", "tolerance", "hook", "scenario"}
 _SCENARIO = {
@@ -58,103 +18,7 @@ _SCENARIO = {
 }  # fmt: skip
 
 
-class Tolerance(NamedTuple):
-    """How much dearer than base is no failure: shares of CPU and wall time, and a number of program starts."""
-
-    cpu: float = 0.03
-    wall: float = 0.10
-    starts: int = 0
-
-    def share(self, metric: Metric) -> float:
-        return self.cpu if metric == "cpu" else self.wall
-
-
-class Settings(NamedTuple):
-    """A scenario that is what a client would start for ``event`` on ``tool``, or one ``handler`` of that.
-
-    ``file`` has placeholders.
-    """
-
-    file: str
-    event: str
-    tool: str
-    handler: str | None
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """One thing a fleet does all day, measured on both sides: an ``argv``, or the hooks of a settings file."""
-
-    name: str
-    argv: tuple[str, ...]
-    payload: bytes
-    tolerance: Tolerance
-    settings: Settings | None = None
-    prepare: tuple[tuple[str, ...], ...] = ()
-    environ: Mapping[str, str] = field(default_factory=dict)
-    timeout_s: float = 60.0
-    exits: frozenset[int] = frozenset({0})
-    """How a command of either side may end; any other exit code is a failure, and measures nothing."""
-    allow_diff: bool = False
-
-
-@dataclass(frozen=True)
-class GateConfig:
-    """The whole file; ``base`` empty = none pinned yet."""
-
-    file: Path
-    base: str
-    build: tuple[str, ...]
-    scenarios: tuple[Scenario, ...]
-
-
-def read_gate_config(file: Path) -> GateConfig:
-    """Read and check ``file``; raises OverdeckError (usage) where it is not there, InvalidMeasurement, naming the
-    key, where anything is wrong with it.
-    """
-    try:
-        document = read_toml(file)
-    except FileNotFoundError:
-        raise usage(
-            f"there is no {file} here, so nothing says what to measure: hookbench gate runs in a checkout",
-            code="no-gate-config",
-            hint="cd to the checkout, or: hookbench gate --config FILE",
-        ) from None
-    except OverdeckError as error:
-        raise InvalidMeasurement(error.message, code="gate-config", hint=error.hint) from None
-    return _Reader(file).whole(document)
-
-
-def scenario_names(file: Path) -> set[str]:
-    """The names of the scenarios in the base's gate ``file``; none where there is no such file.
-
-    Raises InvalidMeasurement where it cannot be read, or its scenarios are no tables with a name: nobody could tell
-    then whether the gate was emptied.
-    """
-    try:
-        tables = read_toml(file).get("scenario", [])
-    except FileNotFoundError:
-        return set()
-    except OverdeckError as error:
-        raise _base_config(error.message) from None
-    names = set()
-    for table in tables if isinstance(tables, list) else [tables]:
-        name = table.get("name") if isinstance(table, dict) else None
-        if not isinstance(name, str):
-            raise _base_config(f"{file} has a scenario that is no table with a name")
-        names.add(name)
-    return names
-
-
-def _base_config(why: str) -> InvalidMeasurement:
-    return InvalidMeasurement(
-        f"what the base's gate measures cannot be told: {why}",
-        code="base-gate-config",
-        hint="pin a base whose gate file is right, or pass --base REV",
-    )
-
-
-class _Reader:
+class Reader:
     """Turns the tables of one file into what they mean; whatever is wrong is said with the file and the key."""
 
     def __init__(self, file: Path) -> None:
@@ -274,7 +138,9 @@ class _Reader:
             raise self._wrong(f"has no payload {where}, and no payload_size")
         name = self._text(table, "payload", where)
         try:
-            return (self.file.parent / name).read_bytes()
+            return payload_bytes(self.file.parent / name)
+        except OverdeckError as error:
+            raise self._wrong(f"names a payload {where} that cannot be used: {error.message}") from None
         except OSError as error:
             raise self._wrong(
                 f"names the payload {name} {where}, which cannot be read: {error.strerror}"

@@ -8,16 +8,16 @@ import pytest
 from gated import GATE, Repository
 
 from overdeck.bench import InvalidMeasurement, StartCounter, command_arm, compare
-from overdeck.bench.counting import Counted, ProcStat, Unusable
 from overdeck.bench.fleet.costs import measure_costs, settings_fleet_arm
 from overdeck.bench.fleet.rates import Rate
-from overdeck.bench.gate import run_gate
-from overdeck.bench.gate_config import read_gate_config
-from overdeck.bench.gate_report import as_data, reasons, rows
+from overdeck.bench.gate.config import read_gate_config
+from overdeck.bench.gate.report import as_data, reasons, rows
+from overdeck.bench.gate.run import run_gate
 from overdeck.bench.ladder import report as ladder_report
 from overdeck.bench.ladder.measure import measure_ladder
 from overdeck.bench.ladder.rungs import Rung
 from overdeck.bench.raw import read_raw
+from overdeck.bench.starts.backends import Counted, ProcStat, Unusable
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing counts anyway")
 SHY = "grep -q 'TracerPid:.0$' /proc/self/status || exit 127"
@@ -29,7 +29,7 @@ NEEDS = "needs Linux, and this is darwin"
 def nothing_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """This system as macOS is: no ptrace events, no /proc/stat."""
     monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr("overdeck.bench.counting.STAT", tmp_path / "no-stat")
+    monkeypatch.setattr("overdeck.bench.starts.backends.STAT", tmp_path / "no-stat")
 
 
 def test_an_arm_that_only_runs_unwatched_has_a_verdict_and_no_count(tmp_path):

@@ -14,13 +14,13 @@ from typing import Any
 from xml.etree import ElementTree
 
 from overdeck.bench.export.markdown import inline
-from overdeck.bench.gate import GateOutcome, ScenarioRow
-from overdeck.bench.gate_verdict import Verdict
-from overdeck.bench.gate_words import counted
+from overdeck.bench.gate.run import GateOutcome, ScenarioRow
+from overdeck.bench.gate.verdict import Verdict
+from overdeck.bench.gate.words import counted
 from overdeck.bench.outcome import METRICS
 from overdeck.bench.report import interval, times
-from overdeck.bench.starts import Starts
-from overdeck.bench.starts_report import counts_data
+from overdeck.bench.starts.counter import Starts
+from overdeck.bench.starts.report import counts_data
 from overdeck.errors import OverdeckError, usage
 from overdeck.files import write_atomically
 

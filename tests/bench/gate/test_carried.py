@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from gated import GATE, HOOK, assert_nothing_is_left, invalid
 
-from overdeck.bench.builds import build_sides, commit_of
+from overdeck.bench.gate.builds import build_sides, commit_of
 from overdeck.errors import InvalidMeasurement
 
 

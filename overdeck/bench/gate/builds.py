@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from overdeck.bench.carried import check_links, copy_work_tree
+from overdeck.bench.gate.carried import check_links, copy_work_tree
 from overdeck.errors import InvalidMeasurement, OverdeckError
 from overdeck.files import locked
 from overdeck.git import Answer, NoWorkTree, git, top

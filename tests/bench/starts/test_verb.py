@@ -8,8 +8,8 @@ import pytest
 from waiting import ended, until
 
 from overdeck.bench.report import starts_cell
-from overdeck.bench.starts import Count, Starts
-from overdeck.bench.starts_report import as_data, rows, sentence
+from overdeck.bench.starts.counter import Count, Starts
+from overdeck.bench.starts.report import as_data, rows, sentence
 from overdeck.process import argv_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has ptrace events")

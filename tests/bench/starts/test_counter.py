@@ -13,7 +13,7 @@ import pytest
 from referee import NOBODY, Field, Truth, users
 
 from overdeck.bench import InvalidMeasurement, StartCounter, command_arm, count_starts, event_arm
-from overdeck.bench.counting import Counted, ProcStat, Ptrace, Unusable
+from overdeck.bench.starts.backends import Counted, ProcStat, Ptrace, Unusable
 from overdeck.errors import OverdeckError
 from overdeck.spawn.launch import Command
 from overdeck.spawn.tracer import Tracer
@@ -242,7 +242,9 @@ def test_a_system_without_ptrace_events_is_named(monkeypatch):
 
 
 def test_the_known_burst_has_static_programs_that_no_preloaded_library_sees():
-    burst = command_arm("A", [sys.executable, "-I", "-S", str(Path(sys.modules["overdeck.bench.burst"].__file__))])
+    burst = command_arm(
+        "A", [sys.executable, "-I", "-S", str(Path(sys.modules["overdeck.bench.starts.burst"].__file__))]
+    )
     tree = count_starts(burst, payload=b"", runs=1).tree
     assert tree is not None
     (python,) = tree.children

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from overdeck.bench.gate_verdict import ControlRow, MetricRow, StartsRow
+from overdeck.bench.gate.verdict import ControlRow, MetricRow, StartsRow
 from overdeck.bench.outcome import Metric
-from overdeck.bench.start_tree import StartNode
-from overdeck.bench.starts import Count, Starts
+from overdeck.bench.starts.counter import Count, Starts
+from overdeck.bench.starts.tree import StartNode
 
 _CHEAPER = 0.001
 """A batch ends as soon as head looks cheap, so the interval alone called 3 of 10 unchanged trees cheaper."""

@@ -14,10 +14,10 @@ from typing import Literal, NamedTuple
 
 from overdeck.bench.blocks import Block
 from overdeck.bench.costs import log_ratios
-from overdeck.bench.gate_config import Tolerance
+from overdeck.bench.gate.scenario import Tolerance
 from overdeck.bench.outcome import METRICS, Metric
 from overdeck.bench.sequential import LOOKS, Answer, Look, look
-from overdeck.bench.starts import Starts
+from overdeck.bench.starts.counter import Starts
 from overdeck.bench.statistics import Ratio, ratio
 from overdeck.errors import InvalidMeasurement
 

@@ -10,9 +10,10 @@ from gated import BURN_60_MS, GATE, HOOK, Repository, assert_nothing_is_left, in
 from repositories import git
 
 from overdeck.bench.arm import Arm, Wait
-from overdeck.bench.gate import run_gate
-from overdeck.bench.gate_checks import check_block
-from overdeck.bench.gate_config import Scenario, Tolerance, read_gate_config
+from overdeck.bench.gate.checks import check_block
+from overdeck.bench.gate.config import read_gate_config
+from overdeck.bench.gate.run import run_gate
+from overdeck.bench.gate.scenario import Scenario, Tolerance
 from overdeck.errors import InvalidMeasurement
 from overdeck.process import argv_of
 from overdeck.spawn.launch import Run

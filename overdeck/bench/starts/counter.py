@@ -10,12 +10,12 @@ from typing import NamedTuple, Self
 
 from overdeck.bench.arm import Arm
 from overdeck.bench.comparable import check_run, exit_codes, shown_codes
-from overdeck.bench.counting import BACKENDS, Backend, BackendName, Counted, Counting, Unusable
 from overdeck.bench.endings import hand_of_the_client
 from overdeck.bench.limits import check_timeout
 from overdeck.bench.prepared import Prepared
-from overdeck.bench.start_hints import hints
-from overdeck.bench.start_tree import StartNode, tree
+from overdeck.bench.starts.backends import BACKENDS, Backend, BackendName, Counted, Counting, Unusable
+from overdeck.bench.starts.hints import hints
+from overdeck.bench.starts.tree import StartNode, tree
 from overdeck.errors import InvalidMeasurement, usage
 from overdeck.spawn.launch import Run, Spawner
 

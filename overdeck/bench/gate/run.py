@@ -13,10 +13,11 @@ from pathlib import Path
 
 from overdeck.bench.arm import Arm, command_arm, event_arm
 from overdeck.bench.blocks import Block, Conditions, Pairing, run_once
-from overdeck.bench.builds import Build, Sides, build_sides, commit_of, repository
-from overdeck.bench.gate_checks import check_block, check_handlers, hint_of
-from overdeck.bench.gate_config import GateConfig, Scenario, scenario_names
-from overdeck.bench.gate_verdict import (
+from overdeck.bench.gate.builds import Build, Sides, build_sides, commit_of, repository
+from overdeck.bench.gate.checks import check_block, check_handlers, hint_of
+from overdeck.bench.gate.config import scenario_names
+from overdeck.bench.gate.scenario import GateConfig, Scenario
+from overdeck.bench.gate.verdict import (
     CONTROL_PAIRS,
     ControlRow,
     MetricRow,
@@ -28,11 +29,11 @@ from overdeck.bench.gate_verdict import (
     judge_times,
     worst,
 )
-from overdeck.bench.gate_words import reason
+from overdeck.bench.gate.words import reason
 from overdeck.bench.noise import busy_before, read_noise, stolen
 from overdeck.bench.outcome import Metric
 from overdeck.bench.sequential import LOOKS
-from overdeck.bench.starts import StartCounter, Starts, counted_or_why, counter_or_why
+from overdeck.bench.starts.counter import StartCounter, Starts, counted_or_why, counter_or_why
 from overdeck.errors import InvalidMeasurement, OverdeckError, usage
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG})
