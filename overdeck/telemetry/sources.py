@@ -14,7 +14,7 @@ from overdeck.paths import Places
 
 KINDS = ("fires", "calls")
 HEAD_BYTES = 4096
-CHUNK_BYTES = 8 << 20
+CHUNK_BYTES = 16 << 20
 LONGEST_LINE_BYTES = 64 << 20
 _COMPRESSED = (".gz", ".zst", ".xz", ".bz2", ".lz4")
 
