@@ -204,8 +204,8 @@ def _fast(connection: "DuckDBPyConnection", source: Source, offset: int, piece: 
         connection.execute(_INSERT_RUNS, {"text": text, "offset": offset, "source": source.id})
     if done == piece.count(b"\n") + 1:
         return done, []
-    others = f"select pos, raw from ({lines_of}) where not good"
-    left = connection.execute(others, {"text": text, "offset": offset}).fetchall()
+    query = f"select pos, raw from ({lines_of}) where not good"
+    left = connection.execute(query, {"text": text, "offset": offset}).fetchall()
     return done, [_Line(pos, raw.encode()) for pos, raw in left]
 
 

@@ -1,7 +1,8 @@
 """What handlers cost for real: each event's handlers started together, as the client would, and waited for.
 
 This runs the user's own hooks. So: a throwaway HOME and working directory, an environment with nothing of
-the user's but PATH and the settings file's own ``env``, and no network unless it was asked for.
+the user's but PATH and the settings file's own ``env``, no network unless it was asked for, and our own entry with its
+logs apart (``apart``).
 """
 
 import json
@@ -17,6 +18,7 @@ from typing import Any
 
 from overdeck.errors import ExitCode, OverdeckError
 from overdeck.wiring import offline
+from overdeck.wiring.apart import with_logs_apart
 from overdeck.wiring.commandline import started
 from overdeck.wiring.job import Failure, Job, Measured, runnable
 from overdeck.wiring.payloads import payload_for
@@ -176,7 +178,7 @@ class Room:
         failures: list[Failure] = []
         for handler in handlers:
             own = Settings(handler.file, {}, (), (), Path(handler.plugin) if handler.plugin else None).variables
-            argv = handler.argv(own)
+            argv = with_logs_apart(handler.argv(own), self.home)
             program = argv[0] if "/" in argv[0] else shutil.which(argv[0], path=self.environ["PATH"])
             if program is None or not os.access(program, os.X_OK):
                 failures.append(Failure(handler.pointer, handler.command, "its program is not there", argv[0]))
