@@ -237,6 +237,14 @@ def test_help_loads_neither_duckdb_nor_textual(user: "User", argv: list[str]) ->
     assert loaded & {"duckdb", "_duckdb", "textual"} == set()
 
 
+@pytest.mark.parametrize("argv", [["fires"], ["ingest"], ["fires", "sql", "select 1"]])
+def test_the_engine_is_loaded_without_the_queries_that_duckdb_builds_in_python(
+    user: "User", argv: list[str]
+) -> None:
+    loaded = Home(user.home).loaded_by("overdeck", *argv)
+    assert loaded & {"duckdb", "_duckdb", "numpy", "pandas"} == {"_duckdb"}
+
+
 def test_a_module_in_the_place_of_a_verb_is_told_the_option(user: "User") -> None:
     assert "overdeck fires --module acts" in user.run("fires", "acts").err
 
