@@ -1,7 +1,8 @@
 """What handlers cost for real: each event's handlers started together, as the client would, and then each alone.
 
 This runs the user's own hooks. So: a throwaway HOME, a copy of the project and of the plugins, an environment with
-nothing of the user's but PATH and the settings file's own ``env``, and no network unless it was asked for.
+nothing of the user's but PATH and the settings file's own ``env``, no network unless it was asked for, and our own
+entry with its logs apart (``apart``).
 """
 
 import shutil

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from overdeck.wiring.apart import with_logs_apart
 from overdeck.wiring.job import Failure, Job
 from overdeck.wiring.payloads import payload_for
 from overdeck.wiring.projectcopy import copy_project
@@ -97,7 +98,7 @@ class Room:
             own = {"CLAUDE_PROJECT_DIR": str(self.project)}
             if handler.plugin:
                 own["CLAUDE_PLUGIN_ROOT"] = dict(self.moved).get(handler.plugin, handler.plugin)
-            argv = [self.inside(word) for word in handler.argv(own)]
+            argv = with_logs_apart([self.inside(word) for word in handler.argv(own)], self.home)
             program = argv[0] if "/" in argv[0] else shutil.which(argv[0], path=self.environ["PATH"])
             if program is None or not os.access(self._absolute(program), os.X_OK):
                 failures.append(

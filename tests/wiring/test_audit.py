@@ -10,6 +10,7 @@ import transcripts as make
 from messyhomes import SLOW, messy
 
 from overdeck.wiring.audit import audit
+from overdeck.wiring.install import install
 from overdeck.wiring.offline import can_isolate
 
 ISOLATED = can_isolate()
@@ -351,6 +352,14 @@ def test_what_is_measured_runs_in_a_session_of_our_own(measured, tmp_path):
     measured(f"cat > {tmp_path}/payload")
 
     assert json.loads((tmp_path / "payload").read_text())["session_id"] == "overdeck-audit"
+
+
+def test_what_is_measured_of_our_own_entry_does_not_stand_in_the_logs(home, places, recipe):
+    install(places, recipe)
+    ran = home.run("overdeck", *MEASURE, "--json")
+
+    assert ran.data["events"]["PreToolUse"]["Bash"]["source"] == "measured"
+    assert not places.calls_log.exists()
 
 
 @pytest.mark.parametrize("options", [("--yes",), ("--payload", "x.json"), ("--yes", "--payload", "x.json")])
