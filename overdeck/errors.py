@@ -75,6 +75,12 @@ def unusable(error: OSError) -> OverdeckError | None:
 
     None for an ``error`` that names no path or is of another kind, a missing file for one: that is ours.
     """
+    if error.errno == errno.ENOENT and error.filename is None and _is_nowhere():
+        return usage(
+            "the folder that the command was started in is gone, so nothing can be looked for from there",
+            code="no-working-folder",
+            hint='cd "$HOME" (or into the repository), then run the command again',
+        )
     if error.errno not in _REFUSED or not isinstance(error.filename, str | bytes):
         return None
     path = os.fsdecode(error.filename)
@@ -84,3 +90,12 @@ def unusable(error: OSError) -> OverdeckError | None:
         code="unusable-path",
         hint=f"df -h {folder}" if error.errno in _FULL else f"ls -ld {folder} {path}",
     )
+
+
+def _is_nowhere() -> bool:
+    """Whether the current folder has been removed."""
+    try:
+        os.getcwd()  # noqa: PTH109  # pathlib would be one more import of every command
+    except FileNotFoundError:
+        return True
+    return False

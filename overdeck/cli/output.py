@@ -9,7 +9,7 @@ import textwrap
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -27,6 +27,9 @@ _STDOUT = "standard output"
 
 # Controls but tab and newline, and marks that reorder text.
 _DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Output:
@@ -118,8 +121,11 @@ def envelope(
     error: OverdeckError | None = None,
     warnings: Sequence[str] = (),
 ) -> str:
-    """The versioned JSON document that every ``--json`` prints, alone on stdout, on errors as well."""
-    return json.dumps(
+    """The versioned JSON document that every ``--json`` prints, alone on stdout, on errors as well.
+
+    It is UTF-8 whatever it tells of: a file's name or a merged log may hold what is not, and gets ``\\udcff``.
+    """
+    document = json.dumps(
         {
             "schema": f"overdeck.{command}/1",
             "ok": error is None,
@@ -129,6 +135,12 @@ def envelope(
         },
         ensure_ascii=False,
     )
+    return _SURROGATE.sub(_escaped, document)
+
+
+def _escaped(letter: re.Match[str]) -> str:
+    """One letter as JSON writes it in ASCII; people can read that, too."""
+    return json.dumps(letter[0])[1:-1]
 
 
 @contextmanager
@@ -165,10 +177,18 @@ def print_error(error: OverdeckError) -> None:
 def _print(text: str) -> None:
     """One line on stdout; its OSError says that it is stdout's."""
     try:
-        sys.stdout.write(text + "\n")
+        _write(sys.stdout, text + "\n")
     except OSError as error:
         error.filename = _STDOUT
         raise
+
+
+def _write(stream: TextIO, text: str) -> None:
+    """``text`` on a stream whose encoding may not have all its letters: those are escaped."""
+    try:
+        stream.write(text)
+    except UnicodeEncodeError:
+        stream.write(re.sub("[^\x00-\x7f]", _escaped, text))
 
 
 def _flush() -> None:
@@ -194,7 +214,7 @@ def _printed(text: str) -> bool:
 def _narrate(text: str) -> None:
     """Lines on stderr, behind what stdout was given before: piped into one file, they keep their order."""
     _flush()
-    sys.stderr.write(text + "\n")
+    _write(sys.stderr, text + "\n")
 
 
 def run(app: typer.Typer, program: str, *, family: str = "") -> None:
@@ -225,7 +245,7 @@ def run(app: typer.Typer, program: str, *, family: str = "") -> None:
         if not str(raised) and "--json" not in sys.argv:
             raise SystemExit(ExitCode.USAGE) from None  # no arguments: the help is printed already
         message = raised.format_message() or "a verb is missing"
-        error = OverdeckError(message, code="usage", exit_code=ExitCode.USAGE, hint=f"{' '.join(words)} --help")
+        error = OverdeckError(message, code="usage", exit_code=ExitCode.USAGE, hint=_form(context, words))
     except Exception as crash:
         error = _mendable(crash) if isinstance(crash, OSError) else None
         if error is None:
@@ -245,6 +265,12 @@ def run(app: typer.Typer, program: str, *, family: str = "") -> None:
         ):
             print_error(error)
     raise SystemExit(int(code))
+
+
+def _form(context: Any, words: Sequence[str]) -> str:
+    """How the command is typed, with its arguments, and where its options are told."""
+    pieces = [piece.strip("{}") for piece in context.command.collect_usage_pieces(context)] if context else []
+    return f"{' '.join([*words, *pieces])}, where {' '.join([*words, '--help'])} tells the options"
 
 
 def _mendable(error: OSError) -> OverdeckError | None:
