@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from overdeck.errors import OverdeckError
-from overdeck.git import git
+from overdeck.git import git, programs
 from overdeck.incidents import artifact, fold
 from overdeck.incidents.fold import Incident
 
@@ -67,6 +67,8 @@ def _has(repo: Path, build: str, fix: Fix) -> bool | None:
 
 def _is_ancestor(repo: Path, older: str, newer: str) -> bool | None:
     try:
+        if programs(repo):
+            return None  # a commit that is missing here could be fetched by one of them
         answer = git("merge-base", "--is-ancestor", older, newer, cwd=repo, deadline_s=_DEADLINE_S)
         if answer.code == 1:
             shallow = git("rev-parse", "--is-shallow-repository", cwd=repo, deadline_s=_DEADLINE_S)
