@@ -32,7 +32,7 @@ def _settings(situation: Situation) -> Result:
             return Result("fail", f"{file}#{finding.pointer}: {finding.why}", audit, listed)
     if found:
         return Result("warn", f"{file}: {len(found)} warnings", audit, listed)
-    return Result("ok", f"{file}: {len(settings.all_handlers)} handlers, none of them broken")
+    return Result("ok", f"{file}: {len(settings.all_handlers)} handlers, no rule of the audit objects to one")
 
 
 def _entries(situation: Situation) -> Result:

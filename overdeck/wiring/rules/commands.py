@@ -3,13 +3,14 @@
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from overdeck.wiring.commandline import simple_words
 from overdeck.wiring.costmodel import kinds_of
+from overdeck.wiring.inner import chain
 from overdeck.wiring.rules.rule import Context, Hit, Rule
-from overdeck.wiring.settings import Settings
+from overdeck.wiring.settings import Handler, Settings
 
 _BUILTINS = frozenset(
     {"!", ".", ":", "[", "[[", "alias", "bg", "break", "builtin", "case", "cd", "command", "continue", "declare",
@@ -25,8 +26,7 @@ def _never_started(context: Context) -> Iterator[Hit]:
     for file, handler in context.handlers():
         if not handler.starts_process:
             continue
-        words = simple_words(handler, _known(file, context))
-        why = _why(words) if words else ""
+        why = next(filter(None, map(_why, _hops(handler, _known(file, context)))), "")
         if why:
             yield Hit(
                 file.path,
@@ -40,12 +40,14 @@ def _not_on_path(context: Context) -> Iterator[Hit]:
     if context.path is None or any("PATH" in _env(file) for file in context.files):
         return  # which PATH the hooks get is not known
     for file, handler in context.handlers():
-        words = (
-            simple_words(handler, _known(file, context)) if handler.starts_process and not handler.shell else []
-        )
-        if not words or "/" in words[0] or (handler.args is None and words[0] in _BUILTINS):
+        if not handler.starts_process or handler.shell:
             continue
-        if shutil.which(words[0], path=context.path) is None:
+        for number, words in enumerate(_hops(handler, _known(file, context))):
+            by_shell = number > 0 or handler.args is None
+            if "/" in words[0] or (by_shell and words[0] in _BUILTINS):
+                continue
+            if shutil.which(words[0], path=context.path) is not None:
+                continue
             yield Hit(
                 file.path,
                 handler.pointer + "/command",
@@ -69,6 +71,12 @@ def _plugin_root(context: Context) -> Iterator[Hit]:
             )
 
 
+def _hops(handler: Handler, known: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
+    """The argv of a hook and of what that starts in its turn; none where its text does not decide it."""
+    words = simple_words(handler, known)
+    return chain(words, known).hops if words else ()
+
+
 def _env(file: Settings) -> Mapping[str, object]:
     env = file.data.get("env")
     return env if isinstance(env, dict) else {}
@@ -88,7 +96,7 @@ def _known(file: Settings, context: Context) -> dict[str, str]:
     return known
 
 
-def _why(words: list[str]) -> str:
+def _why(words: Sequence[str]) -> str:
     program = words[0]
     if program.startswith("/"):
         if not Path(program).exists():
