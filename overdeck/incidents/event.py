@@ -30,7 +30,7 @@ class Event(NamedTuple):
 
     id: str
     kind: str
-    """opened, occurrence, noted, resolved, evidence-added, wont-fixed, reopened, evidence-lost."""
+    """opened, occurrence, noted, linked, resolved, evidence-added, wont-fixed, reopened, evidence-lost."""
     lamport: int
     at: str
     """UTC; for people. The order of events is the Lamport clock's, never the wall clock's."""

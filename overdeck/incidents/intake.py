@@ -182,7 +182,7 @@ def _of_event(line: Node, look: str) -> list[Seen | None]:
     at = _time(line.key("ts"))
     if event == "StopFailure":
         error = line.key("error")
-        kind = one_line(error.text())[:40] if error.value is not None else ""
+        kind = one_line(error.of(str))[:40] if error.value is not None else ""
         title = (
             f"a turn ended in an error of the client: {kind}" if kind else "a turn ended in an error of the client"
         )

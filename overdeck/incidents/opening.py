@@ -146,6 +146,8 @@ def _see(turn: Turn, sighting: _Checked, at: str, repo: Path) -> Opened:
     if not ended:
         place = {"class": sighting.kind.slug, "class_id": sighting.kind.id, "fingerprint": sighting.fingerprint}
         event = turn.say(Draft("opened", "", {**place, **said}))
+        for left in alike:  # as wont-fix: whoever reads the new one finds the reason there
+            turn.say(Draft("linked", event.id, {"to": left.key}))
         return Opened(turn.state.get(event.id), created=True, recorded=True, earlier=earlier, log=nowhere)
     last = ended[-1]
     recurrence = judge(last, sighting.said.get("build"), sighting.seen_at or at, repo)
