@@ -52,7 +52,7 @@ def open_regular(path: Path) -> int:
     What git or a shared folder brings may be a pipe, on which a reader waits for ever, or a link to a device without
     end.
     """
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     mode = os.fstat(fd).st_mode
     if stat.S_ISREG(mode):
         return fd

@@ -39,9 +39,9 @@ def overview(registry: Registry, warn: Warn, cache: Path) -> State:
     if log.size(registry.log) <= DIRECT_BYTES:
         state = read(registry, warn).state
         return State(tuple(incident._replace(events=()) for incident in state.incidents), state.warnings)
-    from overdeck.incidents import readmodel
+    from overdeck.incidents import modelfile
 
-    state = readmodel.folded(registry, cache)
+    state = modelfile.folded(registry, cache)
     for warning in (*registry.warnings, *state.warnings):
         warn(warning)
     return state

@@ -83,7 +83,10 @@ def writing(log: Path, patience_s: float = PATIENCE_S) -> Iterator[Writer]:
         except OSError as error:
             raise _not_written(path, error.strerror) from None
         try:
-            take_lock(fd, path, deadline - time.monotonic(), who=_WHO)
+            try:
+                take_lock(fd, path, deadline - time.monotonic(), who=_WHO)
+            except OSError as error:  # a network file system without locks
+                raise _not_written(path, error.strerror) from None
             if not _same_file(path, fd):
                 continue
             if not stat.S_ISREG(os.fstat(fd).st_mode):
@@ -101,7 +104,7 @@ def shared(path: Path, patience_s: float = 1.0) -> Iterator[None]:
     """Read while no writer of ``path`` is at work; past ``patience_s`` go on without the lock."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        with suppress(OverdeckError):
+        with suppress(OverdeckError, OSError):
             take_lock(fd, path, patience_s, who=_WHO, shared=True)
         yield
     finally:
