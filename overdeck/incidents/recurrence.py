@@ -43,10 +43,14 @@ def fixes(incident: Incident) -> tuple[Fix, ...]:
     return tuple(fix for statement in incident.standing if (fix := _fix(statement)))
 
 
-def judge(incident: Incident, build: str | None, seen_at: str, repo: Path) -> Recurrence:
-    """What a sighting of the closed ``incident`` at ``seen_at`` (a timestamp) by a session on ``build`` means."""
+def judge(incident: Incident, build: str | None, seen_at: str | None, repo: Path) -> Recurrence:
+    """What a sighting of the closed ``incident`` by a session on ``build`` means.
+
+    ``seen_at`` is a timestamp where the sighting is told late. None is now, and that is after the end whatever the
+    clocks say: the end is in the log already, and was perhaps written by a host whose clock is ahead.
+    """
     ended = [event.at for event in incident.events if event.kind in ("resolved", "evidence-lost")]
-    if ended and seen_at < ended[-1]:
+    if ended and seen_at is not None and seen_at < ended[-1]:
         return Recurrence.before_the_end
     known = fixes(incident)
     if build is None or not known:

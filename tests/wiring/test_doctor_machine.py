@@ -308,8 +308,10 @@ def test_the_table_of_this_machine_says_who_is_alive_and_how_big(places, recipe)
     assert "MB" in report.seen and "threads" in report.seen
 
 
-def test_a_group_that_may_start_nothing_at_all_has_a_limit(machine) -> None:
-    machine.now(pids("v2", 3, "0", 0))
+@BOTH
+def test_a_group_that_may_start_nothing_at_all_has_a_limit(machine: Machine, version: str, lines: str) -> None:
+    machine.groups(lines)
+    machine.now(pids(version, 3, "0", 0))
     report = machine.check("process limit")
 
     assert report.state == "warn" and "3 of 0 processes" in report.seen
