@@ -268,9 +268,14 @@ def run(app: typer.Typer, program: str, *, family: str = "") -> None:
 
 
 def _form(context: Any, words: Sequence[str]) -> str:
-    """How the command is typed, with its arguments, and where its options are told."""
-    pieces = [piece.strip("{}") for piece in context.command.collect_usage_pieces(context)] if context else []
-    return f"{' '.join([*words, *pieces])}, where {' '.join([*words, '--help'])} tells the options"
+    """How the command is typed: its verbs, or its arguments and where its options are told."""
+    if context is None:
+        return f"{' '.join(words)} --help"
+    verbs = [name for name, verb in getattr(context.command, "commands", {}).items() if not verb.hidden]
+    if verbs:
+        return f"{' '.join(words)} {' | '.join(verbs)}"
+    usage_line = re.sub(r"[{}]|(?<=\[)\[|\](?=\])", "", " ".join(context.command.collect_usage_pieces(context)))
+    return f"{' '.join(words)} {usage_line}, where {' '.join(words)} --help tells the options"
 
 
 def _mendable(error: OSError) -> OverdeckError | None:

@@ -33,6 +33,12 @@ def note(
 ) -> Added:
     """Write ``text`` down on the incident ``wanted``, and that it has to do with the incident ``link``. Raises
     OverdeckError: unfit text, a link to itself (2), no such incident (3)."""
+    if not text.strip():
+        raise usage(
+            f"{wanted} was not noted: TEXT is empty",
+            code="empty-text",
+            hint=f'od-incidents note {wanted} "what was seen or ruled out"',
+        )
     said = {"text": accept("TEXT", text)}
     if link is None:
         return _add(registry, wanted, Draft("noted", "", said), at, key, warn, patience_s)

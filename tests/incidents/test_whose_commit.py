@@ -110,3 +110,10 @@ def test_of_a_branch_that_was_never_pushed_the_push_is_named(clone) -> None:
     said = refused(clone, clone.git("rev-parse", "HEAD"))
     said.check_refused(5, "branch-not-pushed", "origin has no branch trunk")
     assert hint(said).startswith(f"git -C {clone.top} push -u origin HEAD:trunk")
+
+
+def test_an_artifact_among_the_incidents_is_sent_behind_its_option(clone) -> None:
+    name = clone.open()
+    said = clone.od("resolve", name, "commit:0fe056c2d", "--json")
+    said.check_refused(2, "artifact-as-incident", "commit:0fe056c2d is an artifact")
+    assert hint(said) == f"od-incidents resolve {name} --artifact commit:0fe056c2d"
