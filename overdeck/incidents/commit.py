@@ -33,6 +33,12 @@ class Branch(NamedTuple):
     """``origin/main``"""
     head: str
     checks: tuple[GitCheck, ...]
+    remote: str
+    """``origin``; a remote's name may hold a slash, too."""
+
+    def push(self, clone: Path, sha: str) -> str:
+        """The command that would bring the commit ``sha`` of ``clone`` into the branch."""
+        return f"git -C {clone} push {self.remote} {sha[:12]}:{self.name.removeprefix(f'{self.remote}/')}"
 
 
 class Landed(NamedTuple):
@@ -89,7 +95,7 @@ def fetch(repo: Path, branch: str) -> Branch:
     head = _git(repo, "rev-parse", "--verify", "--quiet", f"{tracking}^{{commit}}")
     if head.code != 0:
         raise unverifiable(f"{branch} is no commit in {repo}", "no-branch", f"git -C {repo} branch -r")
-    return Branch(branch, head.stdout.strip(), (_check(fetched), _check(head)))
+    return Branch(branch, head.stdout.strip(), (_check(fetched), _check(head)), remote)
 
 
 def find(repo: Path, branch: Branch, sha: str, *, role: str = "the fix") -> Landed:
@@ -130,9 +136,8 @@ def _not_landed(repo: Path, branch: Branch, full: str, role: str) -> OverdeckErr
             "repository",
             {"artifact": f"commit:{full}", "branch": branch.name, "head": branch.head},
         )
-    remote, _, name = branch.name.partition("/")
     ahead = _git(repo, "merge-base", "--is-ancestor", branch.head, full).code == 0
-    push = f"git -C {repo} push {remote} {full[:12]}:{name}" if ahead else f"merge it into {name} and push that"
+    push = branch.push(repo, full) if ahead else f"merge it into {branch.name} and push that"
     return rejected(
         f"commit {full[:12]} is not in {branch.name} (now at {branch.head[:12]}): {role} has not landed",
         "not-landed",
@@ -188,8 +193,10 @@ def _no_commit(repo: Path, branch: Branch, sha: str, role: str, others: dict[str
             {"artifact": f"commit:{name}"},
         )
     holder = elsewhere.holder(repo, sha)
-    clone = holder is not None and elsewhere.has(holder, branch.head)
-    if holder is not None and not clone:
+    # A clone may be behind the branch, so it is known by where the history begins.
+    roots = _git(repo, "rev-list", "--max-parents=0", branch.head).stdout.split()
+    clone = holder if holder is not None and any(elsewhere.has(holder, root) for root in roots[:3]) else None
+    if holder is not None and clone is None:
         return unverifiable(
             f"commit {sha[:12]} is not of {repo}: it is of another repository, {holder}",
             "other-repository",
@@ -201,12 +208,11 @@ def _no_commit(repo: Path, branch: Branch, sha: str, role: str, others: dict[str
             "shallow-clone",
             f"git -C {repo} fetch --unshallow, then the same command again",
         )
-    if clone:
-        remote, _, name = branch.name.partition("/")
+    if clone is not None:
         return unverifiable(
-            f"commit {sha[:12]} is not in {repo}, only in another clone of it, {holder}: {role} has not been pushed",
+            f"commit {sha[:12]} is not in {repo}, only in another clone of it, {clone}: {role} has not been pushed",
             "not-pushed",
-            f"git -C {holder} push {remote} {sha[:12]}:{name}, then the same command again",
+            f"{branch.push(clone, sha)}, then the same command again",
         )
     return unverifiable(
         f"there is no commit {sha} in {repo}, even after a fetch: it may be mistyped, or not pushed yet, so nobody "

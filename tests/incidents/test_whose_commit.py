@@ -55,6 +55,7 @@ def test_one_of_the_repository_that_the_caller_stands_in_too(clone, tmp_path) ->
 
 def test_one_of_another_clone_has_not_been_pushed(clone, second_clone) -> None:
     sha = second_clone.commit("fix")
+    clone.land("something that the other clone does not have yet")
     said = refused(clone, sha)
     said.check_refused(5, "not-pushed", f"only in another clone of it, {second_clone.top}")
     assert hint(said).startswith(f"git -C {second_clone.top} push origin {sha[:12]}:main")
@@ -102,7 +103,7 @@ def test_of_a_commit_beside_the_branch_the_merge_is_named(clone) -> None:
     sha = clone.commit("fix")
     clone.git("reset", "--quiet", "--hard", "HEAD~1")
     clone.land("something else")
-    assert hint(refused(clone, sha)).startswith("merge it into main")
+    assert hint(refused(clone, sha)).startswith("merge it into origin/main and push that")
 
 
 def test_of_a_branch_that_was_never_pushed_the_push_is_named(clone) -> None:
