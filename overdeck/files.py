@@ -1,5 +1,6 @@
 """Writing files so that a crash leaves the old bytes or the new ones, never a mixture; and taking turns at it."""
 
+import errno
 import fcntl
 import os
 import stat
@@ -70,6 +71,28 @@ def _take_after(fd: int, like: Path) -> None:
         return  # a file system without them
     for name in names:
         os.setxattr(fd, name, os.getxattr(like, name))
+
+
+def open_regular(path: Path) -> int:
+    """A descriptor for reading the file ``path``, links followed. Raises OSError where it is none.
+
+    What git or a shared folder brings may be a pipe, on which a reader waits for ever, or a link to a device without
+    end.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    mode = os.fstat(fd).st_mode
+    if stat.S_ISREG(mode):
+        return fd
+    os.close(fd)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    raise OSError(errno.EINVAL, "it is no regular file", str(path))
+
+
+def read_regular(path: Path) -> bytes:
+    """All of the file ``path``. Raises OSError as ``open_regular``."""
+    with os.fdopen(open_regular(path), "rb", buffering=0) as file:
+        return file.read()
 
 
 def obstacle(folder: Path) -> str:

@@ -9,7 +9,7 @@ import textwrap
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -123,7 +123,10 @@ def envelope(
     error: OverdeckError | None = None,
     warnings: Sequence[str] = (),
 ) -> str:
-    """The versioned JSON document that every ``--json`` prints, alone on stdout, on errors as well."""
+    """The versioned JSON document that every ``--json`` prints, alone on stdout, on errors as well.
+
+    It is UTF-8 whatever it tells of: a file's name or a merged log may hold what is not, and gets ``\\udcff``.
+    """
     document = json.dumps(
         {
             "schema": f"overdeck.{command}/1",
@@ -134,7 +137,12 @@ def envelope(
         },
         ensure_ascii=False,
     )
-    return _NO_UTF8.sub(lambda byte: f"\\u{ord(byte[0]):04x}", document)
+    return _NO_UTF8.sub(_escaped, document)
+
+
+def _escaped(letter: re.Match[str]) -> str:
+    """One letter as JSON writes it in ASCII; people can read that, too."""
+    return json.dumps(letter[0])[1:-1]
 
 
 @contextmanager
@@ -187,10 +195,18 @@ def print_error(error: OverdeckError) -> None:
 def _print(text: str) -> None:
     """One line on stdout; its OSError says that it is stdout's."""
     try:
-        sys.stdout.write(text + "\n")
+        _write(sys.stdout, text + "\n")
     except OSError as error:
         error.filename = _STDOUT
         raise
+
+
+def _write(stream: TextIO, text: str) -> None:
+    """``text`` on a stream whose encoding may not have all its letters: those are escaped."""
+    try:
+        stream.write(text)
+    except UnicodeEncodeError:
+        stream.write(re.sub("[^\x00-\x7f]", _escaped, text))
 
 
 def _flush() -> None:
@@ -220,7 +236,7 @@ def _narrate(text: str) -> None:
     """
     _flush()
     try:
-        sys.stderr.write(text + "\n")
+        _write(sys.stderr, text + "\n")
         sys.stderr.flush()
     except OSError:
         _give_up(sys.stderr)
@@ -255,7 +271,7 @@ def run(app: typer.Typer, program: str, *, family: str = "") -> None:
         if not str(raised) and "--json" not in sys.argv:
             raise SystemExit(ExitCode.USAGE) from None  # no arguments: the help is printed already
         message = raised.format_message() or "a verb is missing"
-        error = OverdeckError(message, code="usage", exit_code=ExitCode.USAGE, hint=f"{' '.join(words)} --help")
+        error = OverdeckError(message, code="usage", exit_code=ExitCode.USAGE, hint=_form(context, words))
     except Exception as crash:
         error = _mendable(crash) if isinstance(crash, OSError) else None
         if error is None:
@@ -275,6 +291,17 @@ def run(app: typer.Typer, program: str, *, family: str = "") -> None:
         ):
             print_error(error)
     raise SystemExit(int(code))
+
+
+def _form(context: Any, words: Sequence[str]) -> str:
+    """How the command is typed: its verbs, or its arguments and where its options are told."""
+    if context is None:
+        return f"{' '.join(words)} --help"
+    verbs = [name for name, verb in getattr(context.command, "commands", {}).items() if not verb.hidden]
+    if verbs:
+        return f"{' '.join(words)} {' | '.join(verbs)}"
+    usage_line = re.sub(r"[{}]|(?<=\[)\[|\](?=\])", "", " ".join(context.command.collect_usage_pieces(context)))
+    return f"{' '.join(words)} {usage_line}, where {' '.join(words)} --help tells the options"
 
 
 def _mendable(error: OSError) -> OverdeckError | None:

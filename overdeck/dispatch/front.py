@@ -38,8 +38,10 @@ KEPT_ENVIRONMENT = (
 """What modules see of the client's environment, with LC_*; the client's keys and tokens stay out."""
 
 MAX_NAME = 200
+MAX_CLASS = 40
 """Bytes; a longer tool or session name is left out of the logs."""
 
+_CLASS_LETTERS = "abcdefghijklmnopqrstuvwxyz_"
 _NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 
 
@@ -162,7 +164,7 @@ def _answer(front: _Front) -> None:
     skipped = posix.environ.get(b"SKIP", b"").decode("utf-8", "replace").split(",")
     asked = [m for m in asked if m.cls != "adviser" or m.id not in skipped]
     if not (front.observed and front.native == plan.crc):
-        _observe(front, [m for m in asked if m.native is not None])
+        _observe(front, [m for m in asked if m.native is not None], top)
     asked = [m for m in asked if m.native is None]
     rewriters = [m for m in asked if m.cls == "rewriter" and _may_act(m, call)]
     others = [m for m in asked if m.cls != "rewriter"]
@@ -199,6 +201,11 @@ def _answer(front: _Front) -> None:
 def _name(value: object) -> str:
     """A tool or session as a log line may hold it: short, and the same for the native front."""
     return value if isinstance(value, str) and len(value.encode("utf-8", "replace")) <= MAX_NAME else ""
+
+
+def _class(value: object) -> str:
+    """A word that names a class, such as ``rate_limit``; a sentence may hold anything and is left out."""
+    return value if isinstance(value, str) and len(value) <= MAX_CLASS and not value.strip(_CLASS_LETTERS) else ""
 
 
 def _asked(m: Module, event: str, top: dict[str, Any]) -> bool:
@@ -332,12 +339,13 @@ def _word(front: _Front, word: bytes) -> None:
         return
 
 
-def _observe(front: _Front, observers: list[Module]) -> None:
-    """What the native front logs by itself, where there is none: sizes and names, never input."""
+def _observe(front: _Front, observers: list[Module], top: dict[str, Any]) -> None:
+    """What the native front logs by itself, where there is none: sizes, names and classes, never input."""
     for m in observers:
         if m.native is None:
             continue
-        known = {name: front.line[name] for name in NATIVE_FIELDS if name in m.native.fields}
+        line = {**front.line, "error": _class(top.get("error"))}
+        known = {name: line[name] for name in NATIVE_FIELDS if name in m.native.fields}
         record.journal(m.native.path, m.native.max_bytes, known)
 
 

@@ -16,7 +16,7 @@ from overdeck.dispatch import jsontext
 HEADER = "overdeck-plan 1"
 CLASSES = ("gate", "adviser", "observer", "rewriter")
 DEFAULT_TOTAL_MS = 8000
-NATIVE_FIELDS = ("event", "tool", "session", "sub", "in")
+NATIVE_FIELDS = ("event", "tool", "session", "sub", "in", "error")
 
 
 class PlanError(Exception):

@@ -3,6 +3,7 @@
 import os
 import subprocess
 from functools import cache
+from pathlib import Path
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash"})
 CLIENTS = "/bin/sh"
@@ -18,7 +19,7 @@ def becomes_its_command(shell: str) -> bool:
 
     A shell that is not there, or does not answer, is taken for one that is not.
     """
-    if "/" in shell and os.path.dirname(shell) not in _SYSTEM:
+    if "/" in shell and str(Path(shell).parent) not in _SYSTEM:
         return False  # named by somebody's settings file, which a report must not run
     # The inner shell tells the pid of its parent: ours, unless the outer one waits for it.
     try:

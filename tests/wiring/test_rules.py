@@ -131,7 +131,8 @@ def test_a_tool_in_the_wrong_case_is_given_its_name(settings):
 @pytest.mark.parametrize(
     "hook",
     [
-        {"command": "exec no-such-program"},
+        {"command": "sh -c 'echo hi'"},
+        {"command": "sh -c 'no-such-program || true'"},
         {"command": "./no-such-program"},
         {"command": "no-such-program || true"},
         {"command": "$RUNNER hook.py"},
@@ -165,3 +166,32 @@ def test_a_plugin_may_use_its_own_root(settings):
 @pytest.mark.parametrize("command", ["${CLAUDE_PLUGIN_ROOT:-.}/hook.sh", "$CLAUDE_PLUGIN_ROOTS/hook.sh"])
 def test_a_root_that_has_something_to_fall_back_to_is_not_judged(settings, command):
     assert not found(settings, hooks(command=command), "plugin-root-outside")
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [
+        {"command": "exec no-such-program"},
+        {"command": "sh -c 'no-such-program --x'"},
+        {"command": "timeout 5 env A=1 no-such-program"},
+        {"command": "/bin/sh", "args": ["-c", "no-such-program"]},
+    ],
+    ids=lambda hook: hook["command"],
+)
+def test_a_program_that_another_starts_is_judged_like_any(settings, hook):
+    (finding,) = found(settings, hooks(**hook), "not-on-path")
+    assert finding.why.startswith("no-such-program is not on PATH")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "bash -c /no/such/guard",
+        "env A=1 python3 /no/such/guard",
+        "nice -n 5 /no/such/guard",
+        "sh -ec '/no/such/guard -x'",
+    ],
+)
+def test_a_path_that_is_not_there_is_seen_behind_what_starts_it(settings, command):
+    (finding,) = found(settings, hooks(command=command), "never-started")
+    assert finding.why.startswith("there is no /no/such/guard")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from overdeck.cli.incidents.options import KeyOption, RegistryOption, find_registry
+from overdeck.cli.incidents.reminding import remind
 from overdeck.cli.output import JsonOption, Output, verb
 from overdeck.errors import usage
 
@@ -111,7 +112,7 @@ def open_incident(
         out.data = {**_facts(opened), "trailer": opened.trailer, "log": str(opened.log)}
         _show(out, opened)
         out.note(f"the commit that fixes it has this line at the end of its message: {opened.trailer}")
-        _remind(out, [opened])
+        _remind_once(out, [opened])
 
 
 def _input(file: Path | None, source: str) -> bytes:
@@ -155,7 +156,7 @@ def _record(
         out.note("--class CLASS opens what no class is for; the detector of a class is set in taxonomy.toml")
     if not done.opened and not done.unclassed:
         out.line(f"nothing to record: {found.idle} findings are idle")
-    _remind(out, done.opened)
+    _remind_once(out, done.opened)
 
 
 def _facts(opened: "Opened") -> dict[str, object]:
@@ -185,9 +186,6 @@ def _show(out: Output, opened: "Opened") -> None:
         out.note(f"it happened before: od-incidents show {name}")
 
 
-def _remind(out: Output, opened: "Sequence[Opened]") -> None:
-    """A log in a git work tree is to be committed."""
-    logs = dict.fromkeys(one.log for one in opened if one.recorded)
-    for log in logs:
-        if any((folder / ".git").exists() for folder in log.parents):
-            out.note(f"commit the log, too: {log}")
+def _remind_once(out: Output, opened: "Sequence[Opened]") -> None:
+    for log in dict.fromkeys(one.log for one in opened if one.recorded):
+        remind(out, log)

@@ -41,7 +41,7 @@ def _settings(situation: Situation) -> Result:
             "warn", f"{named}: {len(found)} warnings", f"overdeck audit --settings {found[0].file}", listed
         )
     handlers = sum(len(file.all_handlers) for file in settings)
-    return Result("ok", f"{named}: {handlers} handlers, none of them broken")
+    return Result("ok", f"{named}: {handlers} handlers, no rule of the audit objects to one")
 
 
 def _entries(situation: Situation) -> Result:

@@ -5,7 +5,7 @@ A script is read at most once a run, only where it is a regular file of at most 
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -142,7 +142,7 @@ def codes_of(
             yield code
 
 
-def named_script(words: list[str]) -> Named:
+def named_script(words: Sequence[str]) -> Named:
     """Which script an argv runs, as far as its words say.
 
     >>> named_script(["python3", "-I", "/x/guard.py", "--fast"])

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PureWindowsPath
 
 from overdeck.wiring.commandline import simple_words
+from overdeck.wiring.inner import chain
 from overdeck.wiring.rules.code import known_variables, named_script, shebang
 from overdeck.wiring.rules.rule import Context, Hit, Rule
 from overdeck.wiring.rules.shell import BUILTINS
@@ -16,6 +17,7 @@ _KEYWORDS = frozenset(
     {"!", "bg", "builtin", "do", "done", "elif", "else", "esac", "fc", "fg", "fi", "for", "function", "if", "in",
      "then", "time", "unalias", "until", "while"}
 )  # fmt: skip
+_SHELL_WORDS = BUILTINS | _KEYWORDS
 _PLUGIN_ROOT = re.compile(r"\$(?:CLAUDE_PLUGIN_ROOT\b|\{CLAUDE_PLUGIN_ROOT\})")
 _PATH_ENTRY = (
     "{} puts a relative folder on PATH ({}): which program a name starts then depends on the session's current folder, "
@@ -28,13 +30,16 @@ def _words(context: Context, file: Settings, handler: Handler) -> list[str]:
     return simple_words(handler, context.known(file)) if handler.starts_process else []
 
 
+def _hops(context: Context, file: Settings, handler: Handler) -> tuple[tuple[str, ...], ...]:
+    """The argv of a hook and of what that starts in its turn; none where its text does not decide it."""
+    words = _words(context, file, handler)
+    return chain(words, context.known(file)).hops if words else ()
+
+
 def _never_started(context: Context) -> Iterator[Hit]:
     for file, handler in context.handlers(*_EVERYBODYS):
-        words = _words(context, file, handler)
-        if not words:
-            continue
-        script = named_script(words)
-        for path in dict.fromkeys((words[0], script.path)):
+        hops = _hops(context, file, handler)
+        for path in dict.fromkeys(path for words in hops for path in (words[0], named_script(words).path)):
             if path.startswith("/") and _ours_to_say(context, file, path) and not Path(path).exists():
                 yield Hit(
                     file.path,
@@ -56,9 +61,9 @@ def _ours_to_say(context: Context, file: Settings, path: str) -> bool:
 def _direct_scripts(context: Context) -> Iterator[tuple[Settings, Handler, Path]]:
     """The files that a handler has the kernel start, those that are there."""
     for file, handler in context.handlers(*_EVERYBODYS):
-        words = _words(context, file, handler)
-        if words and words[0].startswith("/") and Path(words[0]).is_file():
-            yield file, handler, Path(words[0])
+        for words in _hops(context, file, handler):
+            if words[0].startswith("/") and Path(words[0]).is_file():
+                yield file, handler, Path(words[0])
 
 
 def _not_executable(context: Context) -> Iterator[Hit]:
@@ -124,11 +129,14 @@ def _not_on_path(context: Context) -> Iterator[Hit]:
     if context.path is None or _has_path(context):
         return  # which PATH the hooks get is not known
     for file, handler in context.handlers(*_EVERYBODYS):
-        words = [] if handler.shell else _words(context, file, handler)
-        shell_word = words and handler.args is None and (words[0] in BUILTINS or words[0] in _KEYWORDS)
-        if not words or "/" in words[0] or "\\" in words[0] or shell_word:
+        if handler.shell:
             continue
-        if shutil.which(words[0], path=context.path) is None:
+        for number, words in enumerate(_hops(context, file, handler)):
+            by_shell = number > 0 or handler.args is None
+            if "/" in words[0] or "\\" in words[0] or (by_shell and words[0] in _SHELL_WORDS):
+                continue
+            if shutil.which(words[0], path=context.path) is not None:
+                continue
             yield Hit(
                 file.path,
                 handler.pointer + "/command",
