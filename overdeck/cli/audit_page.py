@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from overdeck.wiring.audit.hooks import HookCost
     from overdeck.wiring.audit.report import AuditReport, ClientAudit
 
-NAME_SHOWN = 28
+NAME_SHOWN = 21
 """Characters of a name in the table, on a terminal: the rest of a row fits beside it into 80."""
 DEAREST_SHOWN = 5
 OTHERS_SHOWN = 3
@@ -104,7 +104,7 @@ def _show_stall(client: "ClientAudit", out: Output) -> None:
     longest = client.longest
     if longest is None:
         return
-    name = wording.one_line(longest.command, NAME_SHOWN * 2)
+    name = wording.one_line(longest.command, NAME_SHOWN * 3)
     out.line(f"worst stall: {wording.duration(longest.timeout_s)}, if {name} hangs on {longest.event}")
 
 

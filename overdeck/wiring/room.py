@@ -57,13 +57,12 @@ class Room:
             "HOME": str(home),
             "TMPDIR": str(temporary),
             "LANG": environ.get("LANG", "C.UTF-8"),
-            # a push to a remote that is a folder of this machine would leave the copy
-            "GIT_ALLOW_PROTOCOL": "none",
             **CLIENT_ENV,
         }
         room = cls(copy, home, env, tuple(dict.fromkeys(moved)), tuple(notes))
         env.update({name: room.inside(value) for name, value in settings_env(files).items()})
-        env["CLAUDE_PROJECT_DIR"] = str(copy)
+        # A push to a remote that is a folder of this machine would leave the copy.
+        env |= {"CLAUDE_PROJECT_DIR": str(copy), "GIT_ALLOW_PROTOCOL": "none"}
         return room
 
     def inside(self, text: str) -> str:
