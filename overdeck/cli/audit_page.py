@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 NAME_SHOWN = 21
 """Characters of a name in the table, on a terminal: the rest of a row fits beside it into 80."""
 DEAREST_SHOWN = 5
+ALIKE_SHOWN = 2
+"""Hooks to which the model gives one and the same cost."""
 OTHERS_SHOWN = 3
 """Moments beside the usual four."""
 FILES_SHOWN = 6
@@ -116,11 +118,15 @@ def _show_dearest(client: "ClientAudit", out: Output, *, full: bool) -> None:
         recorded = any(hook.records for hook in dear)
         if recorded:
             columns[2:2] = ["p95 ms", "records"]
-        shown = dear if full else dear[:DEAREST_SHOWN]
+        alike = [hook for hook in dear if hook.source == "model" and hook.weight == dear[0].weight]
+        guess = len(alike) > DEAREST_SHOWN
+        shown = dear if full else dear[: ALIKE_SHOWN if guess else DEAREST_SHOWN]
         rows = [_hook_row(hook, recorded) for hook in shown]
         out.table(columns, rows, right=columns[:-2], below=columns[-1])
         if len(dear) > len(shown):
             out.line(f"{count(len(dear) - len(shown), 'more hook')} not shown: --full")
+        if guess:
+            out.line(f"the model cannot tell {len(alike)} of them apart: --measure can")
     idle = client.idle
     if idle:
         out.line()
