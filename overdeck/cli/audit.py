@@ -106,17 +106,18 @@ def audit(
             recorded=recorded,
         )
         at = now()
-        out.data = {"at": at, **report.as_data(), "transcripts": None}
+        data: dict[str, Any] = {"at": at, "transcripts": None}
         if recorded:
             from overdeck.cli.transcripts import complain, show
             from overdeck.telemetry.transcripts.document import as_data
             from overdeck.wiring.recorded import unrecorded
 
             silent = unrecorded(files, recorded)
-            out.data["transcripts"] = as_data(recorded, silent)
+            data["transcripts"] = as_data(recorded, silent) if as_json else None
             complain(recorded, out)
             if full:
                 show(recorded, silent, out)
+        out.data = {**report.as_data(), **data} if as_json else None
         for line in (*report.notes, *report.not_measured):
             out.warn(line)
         if not files:

@@ -162,6 +162,8 @@ def _recorded(files: Sequence[Settings], report: "TranscriptReport") -> Recorded
 
 def _not_measured(files: Sequence[Settings], measured: Measurement) -> Iterator[str]:
     """One line a program that was not there, with how many handlers it kept from running."""
+    if not measured.jobs:
+        return
     handlers = {(handler.file, handler.pointer) for job in runnable_jobs(files) for handler in runnable(job)}
     missing = Counter(failure.missing for failure in measured.failures.values() if failure.missing)
     for program, count in missing.items():

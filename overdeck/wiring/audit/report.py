@@ -1,7 +1,7 @@
 """The report of an audit: per client what its hooks cost, and over all clients what was found."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from overdeck.wiring.audit.cost import Cost, Dispatched
@@ -24,8 +24,7 @@ class Recorded(NamedTuple):
     waited_ms: int
 
 
-@dataclass(frozen=True)
-class ClientAudit:
+class ClientAudit(NamedTuple):
     """One client. ``events``: event → subject → Cost. ``commands`` counts different command lines over all events."""
 
     client: str
@@ -86,12 +85,11 @@ class ClientAudit:
                 for event, by_subject in self.events.items()
             },
             "moments": {name: finite(asdict(cost)) for name, cost in self.moments.items()},
-            "dispatcher": {name: asdict(cost) for name, cost in self.dispatcher.items()},
+            "dispatcher": {name: cost._asdict() for name, cost in self.dispatcher.items()},
         }
 
 
-@dataclass(frozen=True)
-class AuditReport:
+class AuditReport(NamedTuple):
     """Every client that was found, Claude Code first; never empty: without files it is a Claude Code without hooks.
 
     ``not_measured`` says which programs were missing when the rest was measured, one line a program. ``notes`` is what
