@@ -6,7 +6,6 @@ The CPU numbers are added CPU per hook and call in Claude Code 2.1.197, 28 hooks
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -70,16 +69,13 @@ def model(
     return Modelled(sum(starts for _, starts in chains), round(wall, 1), round(total, 1), unknown)
 
 
-def chain(handler: Handler, *, becomes: bool | None = None) -> tuple[list[str], int]:
+def chain(handler: Handler) -> tuple[list[str], int]:
     """The kinds of program one handler runs, and how many processes that takes.
 
-    A shell form costs the shell, which is a process of its own: but for a line that is one command where ``/bin/sh``
-    (``becomes``: does it? None: ask this machine) replaces itself by it, or is told to (``exec``).
+    A shell form costs the shell; a shell whose whole line is one command becomes it (exec), so it is no
+    process of its own.
     """
     programs, substitutions, alone = started(handler)
-    if alone:
-        told = handler.command.lstrip().startswith("exec ")
-        alone = not programs or told or (shell_becomes_command() if becomes is None else becomes)
     kinds: list[str] = []
     starts = substitutions
     for argv in programs:
@@ -91,15 +87,6 @@ def chain(handler: Handler, *, becomes: bool | None = None) -> tuple[list[str], 
         kinds.append("native")
         starts += 0 if alone else 1
     return kinds, max(starts, 1)
-
-
-@cache
-def shell_becomes_command() -> bool:
-    """Whether this machine's ``/bin/sh -c COMMAND`` is COMMAND in the end, as bash does it, and dash does not.
-
-    Measured: dash 0.5.12 of Debian forks for ``sh -c 'python3 x.py'``; bash 5.2 does not.
-    """
-    return Path("/bin/sh").resolve().name in ("bash", "zsh", "ksh", "mksh")
 
 
 def kinds_of(argv: Sequence[str]) -> tuple[str, ...]:
