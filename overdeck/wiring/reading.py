@@ -5,8 +5,8 @@ import os
 import stat
 from pathlib import Path
 
-LARGEST_BYTES = 8 * 1024 * 1024
-"""A hundred times the largest settings file seen in public; beyond it, reading would cost more than it could tell."""
+LARGEST_BYTES = 2 * 1024 * 1024
+"""Claude Code 2.1.197 drops a settings file of one byte more (measured); the largest seen in public has 51 kB."""
 
 _KINDS = {
     stat.S_IFDIR: "a folder",

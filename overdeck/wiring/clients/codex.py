@@ -38,7 +38,7 @@ EVENTS = (
 
 DEFAULT_TIMEOUT_S = 600.0
 TOML_BYTES = 1_000_000
-"""A config.toml beyond this is not parsed: the parser of the standard library reads about 1 MB a second."""
+"""A config.toml beyond this is not parsed: that takes about a second a megabyte."""
 
 _TOOL_EVENTS = ("PreToolUse", "PermissionRequest", "PostToolUse")
 _ALIASES = {"apply_patch": ("Edit", "Write")}
