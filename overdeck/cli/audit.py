@@ -102,6 +102,7 @@ def audit(
             home=places.home,
             user_dir=places.claude_dir.absolute(),
             path=os.environ.get("PATH"),
+            places=places,
             measured=measured,
             recorded=recorded,
         )

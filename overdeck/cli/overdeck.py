@@ -8,11 +8,13 @@ from overdeck.cli.fires import fires_app
 from overdeck.cli.hooks import app as hooks
 from overdeck.cli.ingest import ingest
 from overdeck.cli.install import install
+from overdeck.cli.lint import lint
 from overdeck.cli.tui import tui
 from overdeck.cli.uninstall import uninstall
 
 app = door("What your coding agents' hooks cost, which of them ever act, and one process instead of many.")
 app.command("audit")(audit)
+app.command("lint")(lint)
 app.command("install")(install)
 app.command("uninstall")(uninstall)
 app.command("doctor")(doctor)

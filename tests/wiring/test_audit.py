@@ -119,7 +119,7 @@ def test_long_sums_are_hours_and_one_thing_is_singular(home, settings):
     one = home.run("overdeck", "audit", "--settings", str(settings({**on("Stop", PYTHON), "model": 5}).path)).out
 
     assert "15 min" in out and "5 h" in out
-    assert "1 error, 0 warnings\n" in one and "1 handler:" in one and "1 hook in 1 file" in one
+    assert "1 error, 1 warning\n" in one and "1 handler:" in one and "1 hook in 1 file" in one
 
 
 @pytest.mark.parametrize("data", [{}, on("Stop", PYTHON)], ids=["no handler", "one handler"])

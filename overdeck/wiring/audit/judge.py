@@ -28,6 +28,7 @@ from overdeck.wiring.settings import Settings
 from overdeck.wiring.sources import silenced
 
 if TYPE_CHECKING:
+    from overdeck.paths import Places
     from overdeck.telemetry.transcripts.costs import TranscriptReport
 
 
@@ -37,6 +38,7 @@ def audit(
     home: Path | None = None,
     user_dir: Path | None = None,
     path: str | None = None,
+    places: "Places | None" = None,
     measured: Measurement | None = None,
     recorded: "TranscriptReport | None" = None,
     cores: int | None = None,
@@ -44,12 +46,12 @@ def audit(
     """Judge the files of each client together, as it merges them. ``recorded`` is what transcripts say of their hooks.
 
     ``measured`` takes the place of the records, and those of the model, where it has an entry whose handlers all
-    started. ``path`` is the PATH that hooks find their programs on; None where it is not known. Reads the scripts that
-    handlers name by an absolute path, no further than their first line; runs nothing.
+    started. ``path`` is the PATH that hooks find their programs on; None where it is not known. ``places`` are those that
+    our own entries are held against. Reads the scripts that handlers name; runs nothing.
     """
     seen = measured or Measurement()
     known = known_by(seen.alone, seen.failures, recorded)
-    findings = apply(RULES, Context(tuple(files), home, user_dir, path))
+    findings = apply(RULES, Context(tuple(files), home, user_dir, path, places=places))
     for late in (broken(files, recorded) if recorded else (), _never_ran(files, seen)):
         told = {(finding.file, finding.pointer.removesuffix("/command")) for finding in findings}
         new = [finding for finding in late if (finding.file, finding.pointer) not in told]
