@@ -177,7 +177,12 @@ def _hook_row(hook: "HookCost", recorded: bool) -> list[str]:
 def _show_dispatcher(client: "ClientAudit", out: Output) -> None:
     """What the same moments cost through the native front, where that is less."""
     usual = [moment.name for moment in MOMENTS.get(client.client, ())]
-    worth = [name for name in usual if client.moments[name].starts > client.dispatcher[name].starts > 0]
+    worth = [
+        name
+        for name in usual
+        if client.moments[name].starts > client.dispatcher[name].starts > 0
+        or client.moments[name].cpu_ms > client.dispatcher[name].acting_cpu_ms > 0
+    ]
     if not worth:
         return
     out.line()

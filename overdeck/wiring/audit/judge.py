@@ -46,8 +46,8 @@ def audit(
     """Judge the files of each client together, as it merges them. ``recorded`` is what transcripts say of their hooks.
 
     ``measured`` takes the place of the records, and those of the model, where it has an entry whose handlers all
-    started. ``path`` is the PATH that hooks find their programs on; None where it is not known. ``places`` are those that
-    our own entries are held against. Reads the scripts that handlers name; runs nothing.
+    started. ``path`` is the PATH that hooks find their programs on; None where it is not known. ``places`` are
+    what our own entries are held against. Reads the scripts that handlers name; runs nothing.
     """
     seen = measured or Measurement()
     known = known_by(seen.alone, seen.failures, recorded)
