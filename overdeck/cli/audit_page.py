@@ -9,6 +9,7 @@ from overdeck.wiring.audit import wording
 from overdeck.wiring.audit.advice import alike, next_command
 from overdeck.wiring.audit.moments import MOMENTS
 from overdeck.wiring.audit.wording import count
+from overdeck.wiring.clientpayloads import RECORDED
 
 if TYPE_CHECKING:
     from overdeck.wiring.audit.cost import Cost
@@ -223,6 +224,11 @@ def _show_legend(report: "AuditReport", out: Output) -> None:
         (
             any(hook.source == "measured" for hook in hooks),
             "measured: all hooks of an event at once, then each alone; starts are counted by ptrace",
+        ),
+        (
+            any(hook.source == "measured" for hook in hooks)
+            and any(hook.client not in RECORDED and hook.starts for hook in hooks),
+            "of Cursor and Copilot nothing is measured: no payload of theirs was recorded",
         ),
         (any(cost.source == "mixed" for cost in costs), "mixed: its events have different sources: --full"),
         (

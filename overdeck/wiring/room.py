@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from overdeck.wiring.clientpayloads import payload_of
 from overdeck.wiring.job import Failure, Job
-from overdeck.wiring.payloads import payload_for
 from overdeck.wiring.projectcopy import copy_project
 from overdeck.wiring.settings import Handler, Settings
 from overdeck.wiring.surroundings import CLIENT_ENV, copy_hooks, settings_env
@@ -75,16 +75,15 @@ class Room:
 
     def payload(self, job: Job, given: dict[str, Any] | None) -> Path:
         """Write the payload of one job and return its file; a given one is moved into the copy."""
-        content = payload_for(
-            job.event, job.subject, cwd=str(self.project), transcript=str(self.home / "transcript.jsonl")
-        ) | {"session_id": SESSION}
+        made = {"cwd": str(self.project), "transcript": str(self.home / "transcript.jsonl")}
+        content = payload_of(job.client, job.event, job.subject, **made) | {"session_id": SESSION}
         subject = (given or {}).get("tool_name", (given or {}).get("source", job.subject))
         if given and given.get("hook_event_name") == job.event and subject == job.subject:
             content = dict(given)
             if "cwd" in given:
                 inside = self.inside(str(given["cwd"]))
                 content["cwd"] = inside if inside != str(given["cwd"]) else str(self.project)
-        file = self.home.parent / f"{job.event}.{re.sub(r'[^A-Za-z0-9_]', '_', job.subject)}.json"
+        file = self.home.parent / f"{job.client}.{job.event}.{re.sub(r'[^A-Za-z0-9_]', '_', job.subject)}.json"
         file.write_text(json.dumps(content, ensure_ascii=False) + "\n")
         return file
 

@@ -7,9 +7,18 @@ import pytest
 from homes import Home
 
 from overdeck.wiring.audit import audit
+from overdeck.wiring.clientpayloads import payload_of
 from overdeck.wiring.offline import can_isolate
 from overdeck.wiring.settings import read_settings
 
+RECORDED_KEYS = {
+    "codex": {
+        "session_id", "turn_id", "transcript_path", "cwd", "hook_event_name", "model", "permission_mode", "tool_name",
+        "tool_input", "tool_use_id",
+    },
+    "gemini": {"session_id", "transcript_path", "cwd", "hook_event_name", "timestamp", "tool_name", "tool_input"},
+}  # fmt: skip
+"""Of contract/codex/PreToolUse.Bash.json and contract/gemini-cli/BeforeTool.run_shell_command.json."""
 NETWORK = () if can_isolate() else ("--allow-network",)
 
 
@@ -93,6 +102,27 @@ def test_hooks_of_every_client_are_measured(many: Home) -> None:
     assert {rows[name]["source"] for name in ("true", "echo codex", "echo gemini")} == {"measured"}
     assert rows["echo codex"]["printed_bytes"] == 6
     assert rows["python3 in_skill.py"]["source"] == "model"
+
+
+def test_a_hook_of_a_client_whose_payloads_nobody_recorded_is_not_run(many: Home) -> None:
+    mark = many.root / "mark"
+    cursor = many.root / "work" / ".cursor" / "hooks.json"
+    cursor.parent.mkdir(parents=True)
+    hooks = {"beforeShellExecution": [{"command": f"touch {mark}"}]}
+    cursor.write_text(json.dumps({"version": 1, "hooks": hooks}))
+    ran = many.run("overdeck", "audit", "--measure", "--yes", *NETWORK, cwd=cursor.parent.parent)
+
+    assert ran.code == 0 and not mark.exists()
+    assert "of Cursor and Copilot nothing is measured" in ran.out
+
+
+@pytest.mark.parametrize("name", ["codex", "gemini"])
+def test_a_payload_has_the_keys_of_the_recorded_one(name: str) -> None:
+    event, subject = ("PreToolUse", "Bash") if name == "codex" else ("BeforeTool", "run_shell_command")
+    made = payload_of(name, event, subject, cwd="/p", transcript="/t")
+
+    assert set(made) == RECORDED_KEYS[name]
+    assert made["tool_input"]["command"]
 
 
 def test_a_client_that_drops_a_hook_does_not_start_it(tmp_path: Path) -> None:
