@@ -135,3 +135,10 @@ def test_a_client_that_drops_a_hook_does_not_start_it(tmp_path: Path) -> None:
 
     assert (report.first.client, report.hooks[0].state) == ("codex", "dropped")
     assert report.moments["one Bash call"].starts == 0
+
+
+def test_where_nothing_is_found_it_is_said_whose_and_where(home: Home) -> None:
+    ran = home.run("overdeck", "audit", "--client", "gemini")
+
+    assert ran.code == 0 and "no settings file of Gemini CLI" in ran.err
+    assert str(home.root / ".gemini" / "settings.json") in ran.err
