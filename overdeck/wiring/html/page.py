@@ -36,7 +36,7 @@ def write_page(
 ) -> None:
     """Write the page atomically. Raises OverdeckError where ``path`` is somebody else's file; OSError."""
     check_place(path)
-    write_atomically(path, render(report, at=at, home=home, recorded=recorded).encode(), mode=0o644)
+    write_atomically(path, render(report, at=at, home=home, recorded=recorded).encode())
 
 
 def render(
