@@ -135,10 +135,9 @@ def _show_dearest(client: "ClientAudit", out: Output, *, full: bool) -> None:
         out.line(f"{count(sum(idle.values()), 'hook')} of {client.handlers} never run: {named}")
         for hook in [hook for hook in client.hooks if hook.state == "never started"][:NAMES_SHOWN]:
             out.line(f"  never started: {wording.one_line(hook.command, COMMAND_SHOWN)}")
-    if client.conditional:
-        out.line(
-            f"{count(client.conditional, 'hook')} of skills and agents: only while those are at work, not costed"
-        )
+    seldom = len(client.conditional_hooks)
+    if seldom:
+        out.line(f"{count(seldom, 'hook')} of skills and agents: only while those are at work, not costed")
     asking = client.asking_models
     if asking:
         out.line(f"{count(len(asking), 'hook')} {'asks' if len(asking) == 1 else 'ask'} a model:")

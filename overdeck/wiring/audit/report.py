@@ -1,5 +1,6 @@
 """The report of an audit: per client what its hooks cost, and over all clients what was found."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, NamedTuple
@@ -38,20 +39,19 @@ class ClientAudit(NamedTuple):
     hooks: tuple[HookCost, ...]
 
     @property
-    def dropped(self) -> int:
-        """Handlers of files that the client drops: none of them runs."""
-        return sum(hook.state == "dropped" for hook in self.hooks)
+    def idle_hooks(self) -> list[HookCost]:
+        """The hooks that never run."""
+        return [hook for hook in self.hooks if hook.state not in ("runs", "conditional")]
 
     @property
     def idle(self) -> dict[str, int]:
         """How many hooks never run, by the reason."""
-        states = [hook.state for hook in self.hooks if hook.state not in ("runs", "conditional")]
-        return {state: states.count(state) for state in dict.fromkeys(states)}
+        return dict(Counter(hook.state for hook in self.idle_hooks))
 
     @property
-    def conditional(self) -> int:
-        """Hooks of skills and agents: most calls start none of them."""
-        return sum(hook.state == "conditional" for hook in self.hooks)
+    def conditional_hooks(self) -> list[HookCost]:
+        """The hooks of skills and agents: most calls start none of them."""
+        return [hook for hook in self.hooks if hook.state == "conditional"]
 
     @property
     def switched_off(self) -> list[str]:
