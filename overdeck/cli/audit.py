@@ -13,6 +13,7 @@ from overdeck.errors import ExitCode, OverdeckError, not_found, usage
 from overdeck.paths import Places
 
 if TYPE_CHECKING:
+    from collections.abc import Set
     from datetime import timedelta
 
     from overdeck.telemetry.transcripts.costs import TranscriptReport
@@ -76,7 +77,6 @@ def audit(
         from overdeck.dispatch.record import now
         from overdeck.payloadfile import read_payload
         from overdeck.wiring.audit import audit as judge
-        from overdeck.wiring.sources import usual_paths
 
         alone = [name for name, given in (("--payload", payload), ("--yes", yes)) if given and not measure]
         if alone:
@@ -87,7 +87,8 @@ def audit(
 
             check_place(html)
         named = list(dict.fromkeys(settings or []))
-        files = _files(places, named, _clients(client or []))
+        wanted = _clients(client or [])
+        files = _files(places, named, wanted)
         measured = None
         if measure:
             given = read_payload(payload).document if payload else None
@@ -102,26 +103,27 @@ def audit(
             home=places.home,
             user_dir=places.claude_dir.absolute(),
             path=os.environ.get("PATH"),
+            places=places,
             measured=measured,
             recorded=recorded,
         )
         at = now()
-        out.data = {"at": at, **report.as_data(), "transcripts": None}
+        data: dict[str, Any] = {"at": at, "transcripts": None}
         if recorded:
             from overdeck.cli.transcripts import complain, show
             from overdeck.telemetry.transcripts.document import as_data
             from overdeck.wiring.recorded import unrecorded
 
             silent = unrecorded(files, recorded)
-            out.data["transcripts"] = as_data(recorded, silent)
+            data["transcripts"] = as_data(recorded, silent) if as_json else None
             complain(recorded, out)
             if full:
                 show(recorded, silent, out)
+        out.data = {**report.as_data(), **data} if as_json else None
         for line in (*report.notes, *report.not_measured):
             out.warn(line)
         if not files:
-            looked = ", ".join(map(str, usual_paths(places, Path.cwd())))
-            out.warn(f"no settings file of Claude Code: looked at {looked}")
+            out.warn(_nothing_found(places, wanted or {"claude"}))
             out.note("next: overdeck audit --settings FILE, or, to see it at work on bundled hooks: overdeck demo")
         elif not as_json:
             from overdeck.cli.audit_page import show as show_page
@@ -147,6 +149,17 @@ def _clients(names: list[str]) -> frozenset[str]:
             f"no client is called {strange[0]!r}: {', '.join(CLIENT_NAMES)}", hint="overdeck audit --client claude"
         )
     return asked
+
+
+def _nothing_found(places: Places, wanted: "Set[str]") -> str:
+    """That there is no hook anywhere, and where it was looked for."""
+    from overdeck.wiring.audit.wording import client_name
+    from overdeck.wiring.clients import named
+
+    names = sorted(wanted)
+    looked = [str(path) for name in names for path in named(name).usual_paths(places, Path.cwd())]
+    whose = " or ".join(map(client_name, names))
+    return f"no settings file of {whose}{': looked at ' if looked else ''}{', '.join(looked)}"
 
 
 def _files(places: Places, named: list[Path], clients: frozenset[str]) -> list["Settings"]:

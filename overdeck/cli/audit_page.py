@@ -9,15 +9,18 @@ from overdeck.wiring.audit import wording
 from overdeck.wiring.audit.advice import alike, next_command
 from overdeck.wiring.audit.moments import MOMENTS
 from overdeck.wiring.audit.wording import count
+from overdeck.wiring.clientpayloads import RECORDED
 
 if TYPE_CHECKING:
     from overdeck.wiring.audit.cost import Cost
     from overdeck.wiring.audit.hooks import HookCost
     from overdeck.wiring.audit.report import AuditReport, ClientAudit
 
-NAME_SHOWN = 28
+NAME_SHOWN = 21
 """Characters of a name in the table, on a terminal: the rest of a row fits beside it into 80."""
 DEAREST_SHOWN = 5
+ALIKE_SHOWN = 2
+"""Hooks to which the model gives one and the same cost."""
 OTHERS_SHOWN = 3
 """Moments beside the usual four."""
 FILES_SHOWN = 6
@@ -104,7 +107,7 @@ def _show_stall(client: "ClientAudit", out: Output) -> None:
     longest = client.longest
     if longest is None:
         return
-    name = wording.one_line(longest.command, NAME_SHOWN * 2)
+    name = wording.one_line(longest.command, NAME_SHOWN * 3)
     out.line(f"worst stall: {wording.duration(longest.timeout_s)}, if {name} hangs on {longest.event}")
 
 
@@ -116,11 +119,15 @@ def _show_dearest(client: "ClientAudit", out: Output, *, full: bool) -> None:
         recorded = any(hook.records for hook in dear)
         if recorded:
             columns[2:2] = ["p95 ms", "records"]
-        shown = dear if full else dear[:DEAREST_SHOWN]
+        alike = [hook for hook in dear if hook.source == "model" and hook.weight == dear[0].weight]
+        guess = len(alike) > DEAREST_SHOWN
+        shown = dear if full else dear[: ALIKE_SHOWN if guess else DEAREST_SHOWN]
         rows = [_hook_row(hook, recorded) for hook in shown]
         out.table(columns, rows, right=columns[:-2], below=columns[-1])
         if len(dear) > len(shown):
             out.line(f"{count(len(dear) - len(shown), 'more hook')} not shown: --full")
+        if guess:
+            out.line(f"the model cannot tell {len(alike)} of them apart: --measure can")
     idle = client.idle
     if idle:
         out.line()
@@ -128,10 +135,9 @@ def _show_dearest(client: "ClientAudit", out: Output, *, full: bool) -> None:
         out.line(f"{count(sum(idle.values()), 'hook')} of {client.handlers} never run: {named}")
         for hook in [hook for hook in client.hooks if hook.state == "never started"][:NAMES_SHOWN]:
             out.line(f"  never started: {wording.one_line(hook.command, COMMAND_SHOWN)}")
-    if client.conditional:
-        out.line(
-            f"{count(client.conditional, 'hook')} of skills and agents: only while those are at work, not costed"
-        )
+    seldom = len(client.conditional_hooks)
+    if seldom:
+        out.line(f"{count(seldom, 'hook')} of skills and agents: only while those are at work, not costed")
     asking = client.asking_models
     if asking:
         out.line(f"{count(len(asking), 'hook')} {'asks' if len(asking) == 1 else 'ask'} a model:")
@@ -171,7 +177,12 @@ def _hook_row(hook: "HookCost", recorded: bool) -> list[str]:
 def _show_dispatcher(client: "ClientAudit", out: Output) -> None:
     """What the same moments cost through the native front, where that is less."""
     usual = [moment.name for moment in MOMENTS.get(client.client, ())]
-    worth = [name for name in usual if client.moments[name].starts > client.dispatcher[name].starts > 0]
+    worth = [
+        name
+        for name in usual
+        if client.moments[name].starts > client.dispatcher[name].starts > 0
+        or client.moments[name].cpu_ms > client.dispatcher[name].acting_cpu_ms > 0
+    ]
     if not worth:
         return
     out.line()
@@ -212,6 +223,11 @@ def _show_legend(report: "AuditReport", out: Output) -> None:
         (
             any(hook.source == "measured" for hook in hooks),
             "measured: all hooks of an event at once, then each alone; starts are counted by ptrace",
+        ),
+        (
+            any(hook.source == "measured" for hook in hooks)
+            and any(hook.client not in RECORDED and hook.starts for hook in hooks),
+            "of Cursor and Copilot nothing is measured: no payload of theirs was recorded",
         ),
         (any(cost.source == "mixed" for cost in costs), "mixed: its events have different sources: --full"),
         (

@@ -1,7 +1,7 @@
 """The handlers of one kind of call, which of them the client runs, and what they were measured to cost."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 from overdeck.wiring.clients import named
@@ -39,8 +39,7 @@ class Failure(NamedTuple):
     missing: str = ""
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(NamedTuple):
     """Medians of one job's runs, all its handlers at once, and the handlers that never really ran."""
 
     wall_ms: float
@@ -64,12 +63,11 @@ class Alone(NamedTuple):
     printed_bytes: int
 
 
-@dataclass(frozen=True)
-class Measurement:
+class Measurement(NamedTuple):
     """All that --measure found: jobs by (client, event, subject), handlers by ``hooks.key``, and what to tell."""
 
-    jobs: Mapping[tuple[str, str, str], Measured] = field(default_factory=dict)
-    alone: Mapping[tuple[object, ...], Alone] = field(default_factory=dict)
+    jobs: Mapping[tuple[str, str, str], Measured] = MappingProxyType({})
+    alone: Mapping[tuple[object, ...], Alone] = MappingProxyType({})
     notes: tuple[str, ...] = ()
 
     @property

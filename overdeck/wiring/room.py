@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from overdeck.wiring.apart import with_logs_apart
+from overdeck.wiring.clientpayloads import payload_of
 from overdeck.wiring.job import Failure, Job
-from overdeck.wiring.payloads import payload_for
 from overdeck.wiring.projectcopy import copy_project
 from overdeck.wiring.settings import Handler, Settings
 from overdeck.wiring.surroundings import CLIENT_ENV, copy_hooks, settings_env
@@ -58,13 +58,12 @@ class Room:
             "HOME": str(home),
             "TMPDIR": str(temporary),
             "LANG": environ.get("LANG", "C.UTF-8"),
-            # a push to a remote that is a folder of this machine would leave the copy
-            "GIT_ALLOW_PROTOCOL": "none",
             **CLIENT_ENV,
         }
         room = cls(copy, home, env, tuple(dict.fromkeys(moved)), tuple(notes))
         env.update({name: room.inside(value) for name, value in settings_env(files).items()})
-        env["CLAUDE_PROJECT_DIR"] = str(copy)
+        # A push to a remote that is a folder of this machine would leave the copy.
+        env |= {"CLAUDE_PROJECT_DIR": str(copy), "GIT_ALLOW_PROTOCOL": "none"}
         return room
 
     def inside(self, text: str) -> str:
@@ -77,16 +76,15 @@ class Room:
 
     def payload(self, job: Job, given: dict[str, Any] | None) -> Path:
         """Write the payload of one job and return its file; a given one is moved into the copy."""
-        content = payload_for(
-            job.event, job.subject, cwd=str(self.project), transcript=str(self.home / "transcript.jsonl")
-        ) | {"session_id": SESSION}
+        made = {"cwd": str(self.project), "transcript": str(self.home / "transcript.jsonl")}
+        content = payload_of(job.client, job.event, job.subject, **made) | {"session_id": SESSION}
         subject = (given or {}).get("tool_name", (given or {}).get("source", job.subject))
         if given and given.get("hook_event_name") == job.event and subject == job.subject:
             content = dict(given)
             if "cwd" in given:
                 inside = self.inside(str(given["cwd"]))
                 content["cwd"] = inside if inside != str(given["cwd"]) else str(self.project)
-        file = self.home.parent / f"{job.event}.{re.sub(r'[^A-Za-z0-9_]', '_', job.subject)}.json"
+        file = self.home.parent / f"{job.client}.{job.event}.{re.sub(r'[^A-Za-z0-9_]', '_', job.subject)}.json"
         file.write_text(json.dumps(content, ensure_ascii=False) + "\n")
         return file
 

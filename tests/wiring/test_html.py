@@ -79,6 +79,24 @@ def test_a_home_without_any_hook_has_a_page_too(home: Home) -> None:
     assert "0 hooks in 1 file" in page.read_text()
 
 
+def test_a_hook_of_a_skill_is_not_among_those_that_never_run(home: Home) -> None:
+    home.settings.write_text(
+        json.dumps({"hooks": {"Stopp": [{"hooks": [{"type": "command", "command": "never"}]}]}})
+    )
+    skill = home.root / ".claude" / "skills" / "s" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    hook = "hooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: sometimes\n"
+    skill.write_text(f"---\nname: s\n{hook}---\n")
+    page = home.root / "a.html"
+    assert home.run("overdeck", "audit", "--html", str(page)).code == 0
+    never, _, seldom = (
+        page.read_text("utf-8").partition("hooks that never run</h2>")[2].partition("skills and agents</h2>")
+    )
+
+    assert "never</code>" in never and "sometimes" not in never
+    assert "sometimes</code>" in seldom and "only while its skill is at work" in seldom
+
+
 def test_the_library_of_the_template_is_loaded_for_a_page_only(home: Home) -> None:
     home.settings.write_text("{}")
 

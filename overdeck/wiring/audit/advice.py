@@ -6,9 +6,6 @@ from typing import NamedTuple
 from overdeck.wiring.audit.report import AuditReport
 from overdeck.wiring.rules import Finding
 
-ADOPTABLE = ("claude",)
-"""Clients whose hooks can become modules."""
-
 
 class Alike(NamedTuple):
     """Findings of one rule in one file: the first of them stands for all."""

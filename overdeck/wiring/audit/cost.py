@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from overdeck.wiring import costmodel
 from overdeck.wiring.audit.hooks import Known
@@ -58,8 +58,7 @@ class Cost:
 NOTHING = Cost(0, 0, 0.0, 0.0, "model", 0.0, 0.0)
 
 
-@dataclass(frozen=True)
-class Dispatched:
+class Dispatched(NamedTuple):
     """One moment through the native front: processes and CPU ms, by the model, when nothing acts and when one does."""
 
     starts: int
@@ -72,8 +71,12 @@ def cost_of(job: Job, measured: Measured | None, known: Callable[[Handler], Know
     """The cost of one job: measured where all its handlers ran, else recorded durations, else the model."""
     answering, started = job.answering, runnable(job)
     waited = [handler.longest_s for handler in answering if not handler.background]
-    model = costmodel.model(started, cores=cores)
     facts = {handler: known(handler) for handler in started}
+
+    def chain(handler: Handler) -> tuple[list[str], int]:
+        return facts[handler].chain
+
+    model = costmodel.model(started, cores=cores, chain_of=chain)
     counts = [fact.starts for fact in facts.values()]
     counted = bool(counts) and None not in counts
     if measured is not None and not measured.whole:
@@ -84,7 +87,8 @@ def cost_of(job: Job, measured: Measured | None, known: Callable[[Handler], Know
     if measured:
         wall, source, unknown = measured.wall_ms, "measured", 0
     elif recorded:
-        rest = costmodel.model([handler for handler in started if handler not in recorded], cores=cores)
+        others = [handler for handler in started if handler not in recorded]
+        rest = costmodel.model(others, cores=cores, chain_of=chain)
         wall = max([rest.wall_ms, *(facts[handler].p50_ms or 0.0 for handler in recorded)])
         source, unknown = "transcripts", rest.unknown
     return Cost(

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -25,6 +25,8 @@ class Known(NamedTuple):
     alone: Alone | None = None
     record: "CommandCost | None" = None
     failure: Failure | None = None
+    chain: tuple[list[str], int] = ([], 0)
+    """The kinds of program that its text starts, and how many processes that takes."""
 
     @property
     def starts(self) -> int | None:
@@ -37,8 +39,7 @@ class Known(NamedTuple):
         return self.record.p50_ms if self.record else None
 
 
-@dataclass(frozen=True)
-class HookCost:
+class HookCost(NamedTuple):
     """One configured handler; times in milliseconds, None where nobody knows. ``file`` and ``pointer`` find it.
 
     ``source`` says where ``wall_ms`` comes from, ``cpu_source`` the same of ``cpu_ms``. ``chain`` are the kinds of
@@ -88,7 +89,7 @@ class HookCost:
 
     def as_data(self) -> dict[str, Any]:
         """A row of ``audit.data.hooks``."""
-        return finite(asdict(self))
+        return finite(self._asdict())
 
 
 def finite(row: dict[str, Any]) -> dict[str, Any]:
@@ -119,7 +120,7 @@ def hooks_of(
             seen, place = known(handler), (str(handler.file), handler.pointer)
             state, why = _state(file, handler, seen, silent, place in dead)
             row = _hook(handler, seen, on.get(key(handler), ()), state, why)
-            rows.append(replace(row, calls_model=True) if place in models else row)
+            rows.append(row._replace(calls_model=True) if place in models else row)
     return rows
 
 
@@ -145,11 +146,17 @@ def known_by(
     """The function that says what was seen of a handler. Transcripts are Claude Code's."""
     records = {cost.command: cost for cost in recorded.commands} if recorded else {}
 
+    @cache
     def known(handler: Handler) -> Known:
         record = None
         if handler.client == "claude" and handler.starts_process and not handler.dropped:
             record = records.get(handler.shown) or records.get(handler.command)
-        return Known(measured.get(key(handler)), record, failures.get((str(handler.file), handler.pointer)))
+        return Known(
+            measured.get(key(handler)) if measured else None,
+            record,
+            failures.get((str(handler.file), handler.pointer)),
+            costmodel.chain(handler) if handler.starts_process else ([], 0),
+        )
 
     return known
 
@@ -173,18 +180,19 @@ def _state(
 
 def _hook(handler: Handler, known: Known, on: Sequence[str], state: State, why: str) -> HookCost:
     alone, record = known.alone, known.record
-    kinds, model_starts = costmodel.chain(handler) if handler.starts_process else ([], 0)
+    kinds, model_starts = known.chain
     guess = None
     if handler.starts_process and costmodel.UNKNOWN not in kinds:
         guess = round(sum(costmodel.CPU_MS[kind] for kind in kinds), 1)
     wall, source = _wall(known, guess)
     runs = state == "runs"
+    shown = handler.shown
     return HookCost(
         client=handler.client,
         event=handler.event,
         matcher=handler.matcher,
         type=handler.type,
-        command=handler.shown,
+        command=shown,
         file=str(handler.file),
         pointer=handler.pointer,
         plugin=handler.plugin,
@@ -200,7 +208,7 @@ def _hook(handler: Handler, known: Known, on: Sequence[str], state: State, why: 
         cpu_source="measured" if alone else "model" if guess is not None else "unknown",
         printed_bytes=alone.printed_bytes if alone else None,
         why=why or (known.failure.why if known.failure else ""),
-        calls_model=handler.type in ("prompt", "agent") or any(word in handler.shown for word in _MODEL_WORDS),
+        calls_model=handler.type in ("prompt", "agent") or any(word in shown for word in _MODEL_WORDS),
         on=tuple(on),
         records=record.runs if record else 0,
         p50_ms=record.p50_ms if record else None,

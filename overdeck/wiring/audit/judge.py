@@ -28,6 +28,7 @@ from overdeck.wiring.settings import Settings
 from overdeck.wiring.sources import silenced
 
 if TYPE_CHECKING:
+    from overdeck.paths import Places
     from overdeck.telemetry.transcripts.costs import TranscriptReport
 
 
@@ -37,6 +38,7 @@ def audit(
     home: Path | None = None,
     user_dir: Path | None = None,
     path: str | None = None,
+    places: "Places | None" = None,
     measured: Measurement | None = None,
     recorded: "TranscriptReport | None" = None,
     cores: int | None = None,
@@ -44,12 +46,12 @@ def audit(
     """Judge the files of each client together, as it merges them. ``recorded`` is what transcripts say of their hooks.
 
     ``measured`` takes the place of the records, and those of the model, where it has an entry whose handlers all
-    started. ``path`` is the PATH that hooks find their programs on; None where it is not known. Reads the scripts that
-    handlers name by an absolute path, no further than their first line; runs nothing.
+    started. ``path`` is the PATH that hooks find their programs on; None where it is not known. ``places`` are
+    what our own entries are held against. Reads the scripts that handlers name; runs nothing.
     """
     seen = measured or Measurement()
     known = known_by(seen.alone, seen.failures, recorded)
-    findings = apply(RULES, Context(tuple(files), home, user_dir, path))
+    findings = apply(RULES, Context(tuple(files), home, user_dir, path, places=places))
     for late in (broken(files, recorded) if recorded else (), _never_ran(files, seen)):
         told = {(finding.file, finding.pointer.removesuffix("/command")) for finding in findings}
         new = [finding for finding in late if (finding.file, finding.pointer) not in told]
@@ -162,6 +164,8 @@ def _recorded(files: Sequence[Settings], report: "TranscriptReport") -> Recorded
 
 def _not_measured(files: Sequence[Settings], measured: Measurement) -> Iterator[str]:
     """One line a program that was not there, with how many handlers it kept from running."""
+    if not measured.jobs:
+        return
     handlers = {(handler.file, handler.pointer) for job in runnable_jobs(files) for handler in runnable(job)}
     missing = Counter(failure.missing for failure in measured.failures.values() if failure.missing)
     for program, count in missing.items():

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from overdeck.dispatch.clients import TOOL_EVENTS
 from overdeck.dispatch.matchers import CLAUDE_TOOLS, exact_names, is_exact, matches
+from overdeck.wiring.clientpayloads import RECORDED
 from overdeck.wiring.clients import named
 from overdeck.wiring.job import Job, runnable
 from overdeck.wiring.settings import Settings, handlers_for
@@ -93,8 +94,10 @@ def jobs(files: Sequence[Settings]) -> list[Job]:
 
 
 def runnable_jobs(files: Sequence[Settings]) -> list[Job]:
-    """The jobs in which a client starts a program: what --measure lists, and what it runs."""
-    return [job for own in by_client(files).values() for job in jobs(own) if runnable(job)]
+    """The jobs in which a client of known payloads starts a program: what --measure lists, and what it runs."""
+    return [
+        job for client, own in by_client(files).items() if client in RECORDED for job in jobs(own) if runnable(job)
+    ]
 
 
 def dearer_tools(events: Mapping[str, Mapping[str, int]], usual: Sequence[str]) -> list[str]:

@@ -1,7 +1,8 @@
 """The report of an audit: per client what its hooks cost, and over all clients what was found."""
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from overdeck.wiring.audit.cost import Cost, Dispatched
@@ -24,8 +25,7 @@ class Recorded(NamedTuple):
     waited_ms: int
 
 
-@dataclass(frozen=True)
-class ClientAudit:
+class ClientAudit(NamedTuple):
     """One client. ``events``: event → subject → Cost. ``commands`` counts different command lines over all events."""
 
     client: str
@@ -39,20 +39,19 @@ class ClientAudit:
     hooks: tuple[HookCost, ...]
 
     @property
-    def dropped(self) -> int:
-        """Handlers of files that the client drops: none of them runs."""
-        return sum(hook.state == "dropped" for hook in self.hooks)
+    def idle_hooks(self) -> list[HookCost]:
+        """The hooks that never run."""
+        return [hook for hook in self.hooks if hook.state not in ("runs", "conditional")]
 
     @property
     def idle(self) -> dict[str, int]:
         """How many hooks never run, by the reason."""
-        states = [hook.state for hook in self.hooks if hook.state not in ("runs", "conditional")]
-        return {state: states.count(state) for state in dict.fromkeys(states)}
+        return dict(Counter(hook.state for hook in self.idle_hooks))
 
     @property
-    def conditional(self) -> int:
-        """Hooks of skills and agents: most calls start none of them."""
-        return sum(hook.state == "conditional" for hook in self.hooks)
+    def conditional_hooks(self) -> list[HookCost]:
+        """The hooks of skills and agents: most calls start none of them."""
+        return [hook for hook in self.hooks if hook.state == "conditional"]
 
     @property
     def switched_off(self) -> list[str]:
@@ -86,12 +85,11 @@ class ClientAudit:
                 for event, by_subject in self.events.items()
             },
             "moments": {name: finite(asdict(cost)) for name, cost in self.moments.items()},
-            "dispatcher": {name: asdict(cost) for name, cost in self.dispatcher.items()},
+            "dispatcher": {name: cost._asdict() for name, cost in self.dispatcher.items()},
         }
 
 
-@dataclass(frozen=True)
-class AuditReport:
+class AuditReport(NamedTuple):
     """Every client that was found, Claude Code first; never empty: without files it is a Claude Code without hooks.
 
     ``not_measured`` says which programs were missing when the rest was measured, one line a program. ``notes`` is what

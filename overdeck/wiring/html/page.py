@@ -36,7 +36,7 @@ def write_page(
 ) -> None:
     """Write the page atomically. Raises OverdeckError where ``path`` is somebody else's file; OSError."""
     check_place(path)
-    write_atomically(path, render(report, at=at, home=home, recorded=recorded).encode(), mode=0o644)
+    write_atomically(path, render(report, at=at, home=home, recorded=recorded).encode())
 
 
 def render(
@@ -79,8 +79,9 @@ def _verdict(report: AuditReport) -> str:
     sentence = ", ".join(parts) + "."
     if cost and cost.starts:
         least = "at least " if cost.unknown else ""
+        begin = f"In {wording.client_name(report.first.client)} one" if len(report.clients) > 1 else "One"
         sentence += (
-            f" One Bash call starts {wording.count(cost.starts, 'process', 'processes')} and waits "
+            f" {begin} Bash call starts {wording.count(cost.starts, 'process', 'processes')} and waits "
             f"{least}{wording.time(cost.wall_ms)} for them."
         )
     return sentence

@@ -174,7 +174,7 @@ def named_script(words: Sequence[str]) -> Named:
     return Named(words[0], direct=True) if "/" in words[0] else Named()
 
 
-def _shell_script(rest: list[str]) -> Named:
+def _shell_script(rest: Sequence[str]) -> Named:
     while rest and re.match(r"-[A-Za-z]+$", rest[0]):
         if "c" in rest[0]:
             return Named(text=rest[1], language="shell") if len(rest) > 1 else Named()
