@@ -62,7 +62,8 @@ def envelope(event: str, merged: Merged) -> dict[str, Any]:
     if event == "PreToolUse":
         if merged.decision:
             specific["permissionDecision"] = merged.decision
-            specific["permissionDecisionReason"] = merged.reason
+            if merged.reason:
+                specific["permissionDecisionReason"] = merged.reason
         if merged.input is not None:
             specific["updatedInput"] = merged.input
     elif event == "PermissionRequest":
@@ -92,6 +93,8 @@ def envelope(event: str, merged: Merged) -> dict[str, Any]:
         answer["stopReason"] = merged.stop
     if tells:
         answer["systemMessage"] = "\n".join(tells)
+    answer = {**merged.top, **answer}
+    specific = {**merged.specific, **specific}
     if specific:
         answer["hookSpecificOutput"] = {"hookEventName": event, **specific}
     return answer
