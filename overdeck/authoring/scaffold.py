@@ -105,7 +105,9 @@ def _check(design: Design) -> None:
             hint="leave one of them out",
         )
     if design.cls and design.cls not in MADE_BY_HAND:
-        raise usage(f"--class {design.cls!r} is none of {', '.join(MADE_BY_HAND)}", hint="overdeck hooks new --help")
+        raise usage(
+            f"--class {design.cls!r} is none of {', '.join(MADE_BY_HAND)}", hint="overdeck hooks new --help"
+        )
     if design.event and design.event not in matchers.CLAUDE_EVENTS:
         near = difflib.get_close_matches(design.event, matchers.CLAUDE_EVENTS, n=1) or ["PreToolUse"]
         raise usage(f"--event {design.event!r} is not an event of Claude Code", hint=f"--event {near[0]}")

@@ -1,5 +1,6 @@
 """The verbs of ``overdeck``."""
 
+from overdeck.cli.adopt import adopt
 from overdeck.cli.audit import audit
 from overdeck.cli.demo import demo
 from overdeck.cli.doctor import doctor
@@ -15,6 +16,7 @@ app = door("What your coding agents' hooks cost, which of them ever act, and one
 app.command("audit")(audit)
 app.command("install")(install)
 app.command("uninstall")(uninstall)
+app.command("adopt")(adopt)
 app.command("doctor")(doctor)
 app.add_typer(hooks, name="hooks")
 app.command("ingest")(ingest)

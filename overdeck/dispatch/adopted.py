@@ -178,7 +178,6 @@ def _execute(config: dict[str, Any], environ: dict[bytes, bytes]) -> NoReturn:
 def _run(code: Any, config: dict[str, Any]) -> int:
     """Run a script as ``python script args`` does, to the exit code; what ``runpy`` would do, without its imports."""
     import builtins
-
     from _frozen_importlib_external import SourceFileLoader
 
     script: str = config["script"]
@@ -221,10 +220,10 @@ def _streams(*, unbuffered: bool) -> None:
         was: Any = getattr(sys, name) or sys.__stderr__
         raw = io.FileIO(number, "wb" if number else "rb", closefd=False)
         raw.name = f"<{name}>"
-        inner: Any = (io.BufferedWriter(raw) if number else io.BufferedReader(raw))
+        inner: Any = io.BufferedWriter(raw) if number else io.BufferedReader(raw)
         if number and unbuffered:
             inner = raw
-        stream = io.TextIOWrapper(
+        stream: Any = io.TextIOWrapper(
             inner,
             encoding=was.encoding,
             errors="backslashreplace" if number == 2 else was.errors,
@@ -275,7 +274,7 @@ def _end(status: int) -> int:
     try:
         threading = sys.modules.get("threading")
         if threading is not None:
-            threading._shutdown()  # type: ignore[attr-defined]
+            threading._shutdown()
         atexit._run_exitfuncs()
     except BaseException as error:
         _complain(error, "")
@@ -286,4 +285,3 @@ def _end(status: int) -> int:
         except Exception:
             status = 120  # as CPython: what was printed could not be handed over
     return status
-

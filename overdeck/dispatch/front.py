@@ -10,7 +10,19 @@ import _signal
 import posix
 import time
 
-from overdeck.dispatch import adopted, clients, failside, jsontext, keepgoing, matchers, merge, payload, rawanswer, record, runner
+from overdeck.dispatch import (
+    adopted,
+    clients,
+    failside,
+    jsontext,
+    keepgoing,
+    matchers,
+    merge,
+    payload,
+    rawanswer,
+    record,
+    runner,
+)
 from overdeck.dispatch.module import Call
 from overdeck.dispatch.plan import NATIVE_FIELDS, Module, Plan, PlanError, parse, read_plan, trusted
 

@@ -194,7 +194,9 @@ def _adopted(table: dict[str, Any], cls: str, path: str) -> dict[str, object]:
     """What an adopted hook starts; its plan carries this where other modules have their config."""
     adopted = table.get("adopted")
     if not isinstance(adopted, dict) or "config" in table or "native" in table or "literals" in table:
-        raise ManifestError(path, "an adopted hook has an [adopted] table, and neither config, native nor literals")
+        raise ManifestError(
+            path, "an adopted hook has an [adopted] table, and neither config, native nor literals"
+        )
     unknown = sorted(set(adopted) - set(_ADOPTED_KEYS))
     if unknown:
         raise ManifestError(path, f"[adopted] has an unknown key {unknown[0]!r}")
@@ -205,8 +207,12 @@ def _adopted(table: dict[str, Any], cls: str, path: str) -> dict[str, object]:
     if not (isinstance(adopted.get("shell"), str) or adopted.get("command")):
         raise ManifestError(path, "[adopted] needs shell (a line) or command (a list of words)")
     script = adopted.get("script", "")
-    if script and not (script.startswith("/") and {"python", "executable", "argv0", "args", "path", "real"} <= set(adopted)):
-        raise ManifestError(path, "[adopted] script must be absolute, with python, executable, argv0, args, path, real")
+    if script and not (
+        script.startswith("/") and {"python", "executable", "argv0", "args", "path", "real"} <= set(adopted)
+    ):
+        raise ManifestError(
+            path, "[adopted] script must be absolute, with python, executable, argv0, args, path, real"
+        )
     return adopted
 
 

@@ -85,7 +85,12 @@ def wrong(event: str, answer: dict[str, Any]) -> str:
     for key, kind in _SPECIFIC_TYPES.items():
         if key in specific and type(specific[key]) is not kind:
             return f"{key} is not a {kind.__name__}, so the client drops the whole answer"
-    if event == "PreToolUse" and specific.get("permissionDecision", "ask") not in ("allow", "deny", "ask", "defer"):
+    if event == "PreToolUse" and specific.get("permissionDecision", "ask") not in (
+        "allow",
+        "deny",
+        "ask",
+        "defer",
+    ):
         return "permissionDecision is a word that the client does not know, so it drops the whole answer"
     return ""
 
@@ -125,7 +130,13 @@ def parts(event: str, answer: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 _TAKEN = ("continue", "stopReason", "systemMessage")
-_SPECIFIC_TAKEN = ("hookEventName", "permissionDecision", "permissionDecisionReason", "additionalContext", "updatedInput")
+_SPECIFIC_TAKEN = (
+    "hookEventName",
+    "permissionDecision",
+    "permissionDecisionReason",
+    "additionalContext",
+    "updatedInput",
+)
 
 
 def rest(event: str, answer: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -16,7 +16,7 @@ KILL_AFTER_S = 1.5
 
 
 class Ended(NamedTuple):
-    """How a hook ended. ``code`` is negative for a signal, None where the timeout ended it: then nothing it said counts."""
+    """How a hook ended; ``code`` is negative for a signal, None at the timeout: nothing it said counts then."""
 
     code: int | None
     stdout: bytes
@@ -25,12 +25,12 @@ class Ended(NamedTuple):
 
 
 def start(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path, payload: bytes, timeout_s: float) -> Ended:
-    """Run ``argv`` on ``payload`` until it has ended and closed its output. A program that is not there ends with 127."""
+    """Run ``argv`` on ``payload`` until it ended and closed its output. 127: the program is not there."""
     begun = time.monotonic()
     ends = [socket.socketpair() for _ in range(3)]
     try:
         child = subprocess.Popen(
-            argv, env=env, cwd=cwd, stdin=ends[0][1], stdout=ends[1][1], stderr=ends[2][1],
+            argv, env=env, cwd=cwd, stdin=ends[0][1].fileno(), stdout=ends[1][1].fileno(), stderr=ends[2][1].fileno(),
             start_new_session=True, restore_signals=False,
         )  # fmt: skip
     except OSError:
@@ -103,10 +103,8 @@ def _send(end: socket.socket, left: memoryview) -> memoryview:
 def _stop(child: subprocess.Popen[bytes]) -> None:
     with suppress(OSError):
         os.killpg(child.pid, signal.SIGTERM)
-    try:
+    with suppress(subprocess.TimeoutExpired):
         child.wait(KILL_AFTER_S)
-    except subprocess.TimeoutExpired:
-        pass
     with suppress(OSError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()

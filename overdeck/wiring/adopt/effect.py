@@ -30,7 +30,10 @@ def effect_of(event: str, ended: Ended) -> Effect:
                 found["reason"] = text
         else:
             found[{"advise": "context", "halt": "stop"}.get(kind, kind)] = text
-    if found.get("decision") not in ("deny", "defer") and (given := rawanswer.rewritten(event, [answer])) is not None:
+    if (
+        found.get("decision") not in ("deny", "defer")
+        and (given := rawanswer.rewritten(event, [answer])) is not None
+    ):
         found["input"] = given
     top, specific = rawanswer.rest(event, answer)
     if top or specific:

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from overdeck.process import Completed, run
 from overdeck.wiring.commandline import simple_words
@@ -88,7 +89,7 @@ def _words(handler: Handler, variables: Mapping[str, str]) -> list[str]:
 
 
 def _python_and_script(words: list[str], environ: Mapping[str, str]) -> tuple[str, list[str], bool]:
-    """(the interpreter, script and its arguments, whether ``-u`` was given); no arguments where it is something else."""
+    """(interpreter, script and arguments, whether ``-u`` was given); no arguments for anything else."""
     if _PYTHON.fullmatch(Path(words[0]).name):
         rest, unbuffered = words[1:], False
         while rest and rest[0] == "-u":
@@ -104,7 +105,7 @@ def _python_and_script(words: list[str], environ: Mapping[str, str]) -> tuple[st
     return (program, [path, *words[1:]], False) if _PYTHON.fullmatch(Path(program).name) else ("", [], False)
 
 
-def _asked(program: str, environ: Mapping[str, str], cwd: Path) -> dict[str, object] | None:
+def _asked(program: str, environ: Mapping[str, str], cwd: Path) -> dict[str, Any] | None:
     found = shutil.which(program, path=environ.get("PATH"))
     if found is None:
         return None
