@@ -89,7 +89,11 @@ def become(m: Module, stage: Stage, out: int, err: int) -> NoReturn:
     code = _code(m, script) if script and _same_python(config, stage) else None
     if code is not None:
         _adopt_environment(stage.environ)
-        posix._exit(_run(code, config))
+        try:
+            main = _main(config)
+        except Exception:  # nothing of the hook has run yet: start it as before
+            _execute(config, stage.environ)
+        posix._exit(_run(code, main, config))
     _execute(config, stage.environ)
 
 
@@ -175,8 +179,8 @@ def _execute(config: dict[str, Any], environ: dict[bytes, bytes]) -> NoReturn:
     posix._exit(NOT_FOUND)
 
 
-def _run(code: Any, config: dict[str, Any]) -> int:
-    """Run a script as ``python script args`` does, to the exit code; what ``runpy`` would do, without its imports."""
+def _main(config: dict[str, Any]) -> ModuleType:
+    """The interpreter as ``python script args`` finds it; what ``runpy`` would do, without its imports."""
     import builtins
     from _frozen_importlib_external import SourceFileLoader
 
@@ -194,6 +198,12 @@ def _run(code: Any, config: dict[str, Any]) -> int:
         __loader__=SourceFileLoader("__main__", script),
     )  # fmt: skip
     sys.modules["__main__"] = main
+    return main
+
+
+def _run(code: Any, main: ModuleType, config: dict[str, Any]) -> int:
+    """Run a script to its end; returns the exit code."""
+    script: str = config["script"]
     try:
         if config.get("sitecustomize"):
             __import__("sitecustomize")
@@ -220,9 +230,9 @@ def _streams(*, unbuffered: bool) -> None:
         was: Any = getattr(sys, name) or sys.__stderr__
         raw = io.FileIO(number, "wb" if number else "rb", closefd=False)
         raw.name = f"<{name}>"
-        inner: Any = io.BufferedWriter(raw) if number else io.BufferedReader(raw)
-        if number and unbuffered:
-            inner = raw
+        inner: Any = raw  # a buffer that is made and dropped would close it
+        if not (number and unbuffered):
+            inner = io.BufferedWriter(raw) if number else io.BufferedReader(raw)
         stream: Any = io.TextIOWrapper(
             inner,
             encoding=was.encoding,

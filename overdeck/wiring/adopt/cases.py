@@ -17,7 +17,7 @@ from overdeck.wiring.payloads import payload_for
 SIZES = (64 << 10, 1_500_000)
 """Bytes that the longest text of a payload is filled up to, beside its own size."""
 
-MAX_WORDS = 24
+MAX_WORDS = 16
 _TOOLS = (*CLAUDE_TOOLS, "mcp__demo__echo")
 _COMMANDS = (
     "rm -rf /",
