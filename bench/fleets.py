@@ -82,7 +82,9 @@ def adopted(root: Path, scripts: list[Path]) -> Path:
     python = str(interpreter())
     for number, script in enumerate(scripts):
         at = f"/hooks/PreToolUse/0/hooks/{number}"
-        handler = Handler("PreToolUse", "Bash", "command", python, (str(script),), None, at, root / "settings.json")
+        handler = Handler(
+            "PreToolUse", "Bash", "command", python, (str(script),), None, at, root / "settings.json"
+        )
         hook = Candidate(f"hook{number:03d}", (handler,), {"PreToolUse": "Bash"}, 600_000)
         found, why = script_of(handler, variables={}, environ={"PATH": "/usr/bin:/bin"}, cwd=root, python=python)
         assert found is not None, why

@@ -121,7 +121,6 @@ def test_its_stdin_is_the_very_bytes_and_a_socket(front: Front) -> None:
     for command in ("ls é", "x" * 3_000_000):
         raw = json.dumps(bash(command), ensure_ascii=False).encode() + b"\n"
 
-
         seen = hashlib.sha256(raw).hexdigest()
         assert front.call(raw).reason == f"{seen} True\n{seen}\nTrue"
 
@@ -190,7 +189,11 @@ def test_deny_of_one_context_of_another_and_a_gate_are_one_answer(front: Front) 
 def test_what_an_adopted_hook_makes_of_the_input_must_pass_the_gates(front: Front) -> None:
     rewrite = '{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"forbidden"}}}'
     shell(front, "r", f"echo '{rewrite}'")
-    front.module("g", "return deny('gate') if 'forbidden' in call.input['command'] else None", toml='literals = ["forbidden"]')
+    front.module(
+        "g",
+        "return deny('gate') if 'forbidden' in call.input['command'] else None",
+        toml='literals = ["forbidden"]',
+    )
     front.config.write_text('packs = ["guards"]\n')
     front.install()
     reply = front.call(bash("ls"))
@@ -226,7 +229,11 @@ def test_a_timeout_beyond_the_usual_total_is_carried_over(front: Front) -> None:
 
 def test_what_it_leaves_running_lives_on(front: Front) -> None:
     late = front.root / "late"
-    shell(front, "h", f"(while [ ! -e {front.root}/go ]; do sleep 0.02; done; touch {late}) >/dev/null 2>&1 </dev/null &")
+    shell(
+        front,
+        "h",
+        f"(while [ ! -e {front.root}/go ]; do sleep 0.02; done; touch {late}) >/dev/null 2>&1 </dev/null &",
+    )
     front.install()
     front.call(bash("ls"))
     (front.root / "go").touch()

@@ -42,7 +42,9 @@ def test_an_exit_of_2_blocks_and_only_a_deny_of_the_json_has_its_own_reason(
     assert said("PreToolUse", 2, out, err) == [("deny", reason)]
 
 
-@pytest.mark.parametrize("event", ["SessionStart", "SubagentStart", "PermissionRequest", "Notification", "SessionEnd"])
+@pytest.mark.parametrize(
+    "event", ["SessionStart", "SubagentStart", "PermissionRequest", "Notification", "SessionEnd"]
+)
 def test_an_exit_of_2_has_no_effect_where_the_client_cannot_block(event: str) -> None:
     assert said(event, 2, b"", b"because") == []
 
@@ -103,7 +105,13 @@ def test_bytes_that_are_not_utf_8_become_marks() -> None:
 
 @pytest.mark.parametrize(
     ("event", "context"),
-    [("SessionStart", True), ("UserPromptSubmit", True), ("PreToolUse", False), ("PostToolUse", False), ("Stop", False)],
+    [
+        ("SessionStart", True),
+        ("UserPromptSubmit", True),
+        ("PreToolUse", False),
+        ("PostToolUse", False),
+        ("Stop", False),
+    ],
 )
 def test_plain_text_is_context_only_at_two_events(event: str, context: bool) -> None:
     assert said(event, 0, b"a fact\n") == ([("advise", "a fact")] if context else [])
@@ -133,6 +141,10 @@ def test_fields_that_are_no_verdict_are_passed_on() -> None:
     answer = {
         "suppressOutput": True,
         "decision": "block",
-        "hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": {"a": 1}, "additionalContext": "c"},
+        "hookSpecificOutput": {
+            "hookEventName": "PostToolUse",
+            "updatedToolOutput": {"a": 1},
+            "additionalContext": "c",
+        },
     }
     assert rawanswer.rest("PostToolUse", answer) == ({"suppressOutput": True}, {"updatedToolOutput": {"a": 1}})
