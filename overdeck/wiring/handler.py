@@ -5,12 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-DEFAULT_TIMEOUT_S = 600.0
-EVENT_TIMEOUT_S = {"UserPromptSubmit": 30.0, "SessionEnd": 1.5}
-"""Where a handler names no timeout (FACTS 0.14, 0.15)."""
-
 LONGEST_TIMEOUT_S = 2_147_483
-"""Above this the client's 32-bit millisecond timer wraps and cancels the hook at once (FACTS 0.2)."""
+"""Above this a 32-bit millisecond timer, as every client written in JavaScript has, wraps: Claude Code cancels the
+hook at once (FACTS 0.2).
+"""
 
 
 @dataclass(frozen=True)
@@ -48,15 +46,19 @@ class Handler:
 
     @property
     def longest_s(self) -> float:
-        """How long the client would wait for it, in seconds; 0 where its timer wraps."""
-        if self.timeout_s is None:
-            return EVENT_TIMEOUT_S.get(self.event, DEFAULT_TIMEOUT_S)
-        return self.timeout_s if self.timeout_s <= LONGEST_TIMEOUT_S else 0.0
+        """How long the client would wait for it, in seconds; 0 where its timer wraps, infinity where it has none."""
+        from overdeck.wiring.clients import named
+
+        return named(self.client).longest_s(self)
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Handlers with equal identity run once; a plugin's count separately (FACTS 2, "Dedup")."""
-        return (self.plugin, self.type, self.command, self.args, self.shell, self.condition)
+        """Handlers with equal identity run once. The first part is what keeps equal ones apart: in Claude Code the
+        plugin, in a client that runs every copy the place in the file.
+        """
+        from overdeck.wiring.clients import named
+
+        return named(self.client).identity(self)
 
     def argv(self, variables: Mapping[str, str] | None = None) -> list[str]:
         """What the client execs: ``/bin/sh -c`` for the shell form, else command and args with ``${NAME}``

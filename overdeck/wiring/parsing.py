@@ -1,200 +1,198 @@
-"""From a settings file's text to its handlers, and to what makes Claude Code 2.1.197 drop the file.
+"""From the text of a settings file to its handlers, for the clients whose files have Claude Code's shape:
+event → list of matcher groups → list of hooks.
 
-What the client does is measured (contract/FACTS.md, 0.1): one wrong type anywhere makes it drop the whole
-file in silence. The text is read leniently all the same, so that a report can count what is lost.
+The text is read leniently, so that a report can count what a strict client loses. What the client would stumble
+over is a ``Problem``; which those are, and whether one takes the file with it or only itself, its ``Dialect`` says.
 """
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
-from overdeck.dispatch import matchers
 from overdeck.wiring.handler import Handler
 from overdeck.wiring.jsonspans import JsonError, line_of, pointer, scan_leniently
 
-TYPES = ("command", "http", "prompt", "agent", "mcp_tool")
-"""The handler types the client knows; any other makes it drop the file."""
+LENIENT_CHARACTERS = 2_000_000
+"""Broken JSON up to here is searched for what is still in it; the scanner with spans reads about 1 MB a second."""
 
-_GROUP = 'write {"matcher": "…", "hooks": [{"type": "command", "command": "…"}]}'
-_TARGET = {"command": "command", "http": "url", "prompt": "prompt", "agent": "prompt", "mcp_tool": "tool"}
+GROUP = 'write {"matcher": "…", "hooks": [{"type": "command", "command": "…"}]}'
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Why the client drops the file: what is wrong, where (JSON pointer), what to write instead, and the line
-    if it is known.
+    """What is wrong, where (JSON pointer), what to write instead, and the line if it is known.
+
+    ``drops`` says whether the client drops the whole file for it. Where not, only what stands at ``pointer`` is
+    lost, or the file is one that could not be read here.
     """
 
     reason: str
     pointer: str
     fix: str
     line: int | None = None
+    drops: bool = True
 
 
-def parse(text: str, path: Path, plugin: str) -> tuple[dict[str, Any], list[Handler], list[Problem]]:
-    """The top level, the handlers and the problems of a settings file's text, its BOM stripped.
+class Flaw(NamedTuple):
+    """What is wrong with one hook object; ``alone``: the client skips that hook and keeps the rest."""
 
-    ``plugin`` is the plugin's folder for a hooks.json, whose rules are stricter; else empty.
+    reason: str
+    fix: str
+    key: str = ""
+    alone: bool = False
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How one client reads that shape.
+
+    ``targets`` maps a handler type to the key that says what it runs. ``flaws`` looks at one hook object;
+    ``seconds`` turns its timeout into seconds, None where it has none that counts. ``alone``: the client skips
+    a group or an event of the wrong shape and keeps the rest. ``bare_groups``: a group without a list of hooks is
+    an empty one. ``null_matcher``: null is as good as no matcher.
     """
-    data, problems = _document(text)
-    if not isinstance(data, dict):
-        return {}, [], problems or [Problem("the top level is not an object", "", "make it one: { … }")]
-    reader = _Reader(path, plugin)
-    reader.top(data)
-    return data, reader.handlers, problems + reader.problems
+
+    client: str
+    targets: Mapping[str, str]
+    flaws: Callable[[dict[str, Any]], Iterator[Flaw]]
+    seconds: Callable[[object], float | None]
+    alone: bool = False
+    bare_groups: bool = False
+    null_matcher: bool = False
 
 
-def _document(text: str) -> tuple[Any, list[Problem]]:
-    """The parsed text, leniently where strict JSON fails, and what made it fail."""
+def document(text: str, *, comments: bool = False, commas: bool = False) -> tuple[Any, list[Problem]]:
+    """The parsed text, leniently where strict JSON fails, and what made it fail. A BOM is to be stripped before.
+
+    ``comments`` and ``commas`` (before a closing bracket) are what the client allows beyond JSON.
+    """
     if not text.strip():
         return {}, [Problem("it is not JSON: the file is empty", "", "write {} into it, or remove it", 1)]
     try:
         return json.loads(text, parse_constant=_no_constant), []
-    except (ValueError, RecursionError):
-        pass
+    except (ValueError, RecursionError) as error:
+        first = error
+    if len(text) > LENIENT_CHARACTERS:
+        line = getattr(first, "lineno", 1)
+        return None, [Problem(f"it is not JSON: {first}"[:200], "", f"mend the JSON at line {line}", line)]
     try:
         node, flaws = scan_leniently(text)
     except JsonError as error:
         line = line_of(text, error.at)
         return None, [Problem(f"it is not JSON: {error}", "", f"mend the JSON at line {line}", line)]
+    allowed = {"a comment": comments, "a trailing comma": commas}
     return node.value, [
         Problem(f"{flaw.reason} is not JSON to the client", flaw.pointer, f"remove {flaw.reason}", flaw.line)
         for flaw in flaws
+        if not allowed.get(flaw.reason, False)
     ]
 
 
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
+class Walk:
+    """Goes once over the events of one file, collecting handlers and problems."""
 
-
-class _Reader:
-    """Walks the parsed top level once, collecting handlers and what the client would stumble over."""
-
-    def __init__(self, path: Path, plugin: str) -> None:
+    def __init__(
+        self, dialect: Dialect, path: Path, plugin: str = "", problems: list[Problem] | None = None
+    ) -> None:
+        self.dialect = dialect
         self.path = path
         self.plugin = plugin
-        self.handlers: list[Handler] = []
-        self.problems: list[Problem] = []
+        self.problems = [] if problems is None else problems
+        self.found: list[Handler] = []
 
-    def problem(self, reason: str, fix: str, *parts: str) -> None:
-        self.problems.append(Problem(reason, pointer(parts), fix))
+    @property
+    def handlers(self) -> tuple[Handler, ...]:
+        """What was found; all of it marked where a problem drops the file."""
+        if any(problem.drops for problem in self.problems):
+            return tuple(replace(handler, dropped=True) for handler in self.found)
+        return tuple(self.found)
 
-    def top(self, data: dict[str, Any]) -> None:
-        if self.plugin:
-            if "hooks" not in data:
-                self.problem('a plugin file needs the {"hooks": …} wrapper', 'put the events under "hooks"')
-                self.events({key: value for key, value in data.items() if isinstance(value, list)})
+    def problem(self, reason: str, fix: str, *at: str, drops: bool = True) -> None:
+        self.problems.append(Problem(reason, pointer(at), fix, drops=drops))
+
+    def hooks(self, hooks: Any, *at: str) -> None:
+        """The table of events."""
+        if isinstance(hooks, dict):
+            self.events(hooks, *at)
         else:
-            self.unrelated(data)
-        if "hooks" in data:
-            if isinstance(data["hooks"], dict):
-                self.events(data["hooks"], "hooks")
-            else:
-                self.problem(
-                    f"hooks is {_kind(data['hooks'])}, not an object", 'write "hooks": { EVENT: [ … ] }', "hooks"
-                )
+            self.misshapen(f"hooks is {kind(hooks)}, not an object", 'write "hooks": { EVENT: [ … ] }', *at)
 
-    def unrelated(self, data: dict[str, Any]) -> None:
-        model = data.get("model")
-        if model is not None and not isinstance(model, str):
-            self.problem(f"model is {_kind(model)}, not a string", "write the model's name as a string", "model")
-        if "permissions" not in data:
-            return
-        permissions = data["permissions"]
-        if not isinstance(permissions, dict):
-            self.problem(
-                f"permissions is {_kind(permissions)}, not an object", "write an object with lists", "permissions"
-            )
-            return
-        for name in ("allow", "deny", "ask"):
-            rules = permissions.get(name, [])
-            if not isinstance(rules, list) or not all(isinstance(rule, str) for rule in rules):
-                self.problem(
-                    f"permissions.{name} is not a list of strings", 'write ["RULE", …]', "permissions", name
-                )
-
-    def events(self, events: dict[str, Any], *at: str) -> None:
+    def events(self, events: Mapping[str, Any], *at: str) -> None:
         for event, groups in events.items():
-            if self.plugin and event not in matchers.CLAUDE_EVENTS:
-                self.problem(f"a plugin file names {event!r}, which is no event", "remove it", *at, event)
             if not isinstance(groups, list):
-                self.problem(f"{event} is {_kind(groups)}, not a list", "wrap the group in [ ]", *at, event)
+                self.misshapen(f"{event} is {kind(groups)}, not a list", "wrap the group in [ ]", *at, event)
                 continue
             for i, group in enumerate(groups):
                 self.group(event, group, *at, event, str(i))
 
     def group(self, event: str, group: Any, *at: str) -> None:
         if not isinstance(group, dict):
-            self.problem(f"a matcher group is {_kind(group)}, not an object", _GROUP, *at)
+            self.misshapen(f"a matcher group is {kind(group)}, not an object", GROUP, *at)
             return
+        lost = self.dialect.alone
         matcher = group.get("matcher", "")
-        if not isinstance(matcher, str):
-            self.problem(
-                f"matcher is {_kind(matcher)}, not a string", "write a string, or leave it out", *at, "matcher"
-            )
+        if matcher is None and self.dialect.null_matcher:
             matcher = ""
+        if not isinstance(matcher, str):
+            fix = "write a string, or leave it out"
+            self.misshapen(f"matcher is {kind(matcher)}, not a string", fix, *at, "matcher")
+            matcher = ""
+        else:
+            lost = False
         if "hooks" not in group:
-            self.problem("there is no inner hooks list: a flat hook", _GROUP, *at)
-            if "command" in group or "type" in group:
-                self.handler(event, matcher, group, *at)
+            flat = "command" in group or "type" in group
+            if flat or not self.dialect.bare_groups:
+                drops = not self.dialect.alone and not self.dialect.bare_groups
+                self.problem("there is no inner hooks list: a flat hook", GROUP, *at, drops=drops)
+            if flat:
+                self.handler(event, matcher, group, *at, lost=True)
         elif not isinstance(group["hooks"], list):
-            self.problem(f"hooks is {_kind(group['hooks'])}, not a list", _GROUP, *at, "hooks")
+            self.misshapen(f"hooks is {kind(group['hooks'])}, not a list", GROUP, *at, "hooks")
         else:
             for i, hook in enumerate(group["hooks"]):
-                self.handler(event, matcher, hook, *at, "hooks", str(i))
+                self.handler(event, matcher, hook, *at, "hooks", str(i), lost=lost)
 
-    def handler(self, event: str, matcher: str, hook: Any, *at: str) -> None:
+    def handler(self, event: str, matcher: str, hook: Any, *at: str, lost: bool = False) -> None:
+        """One hook; ``lost``: the client skips what it stands in, and only that."""
         if not isinstance(hook, dict):
-            self.problem(f"a hook is {_kind(hook)}, not an object", _GROUP, *at)
+            self.misshapen(f"a hook is {kind(hook)}, not an object", GROUP, *at)
             return
-        kind = hook.get("type")
-        for reason, fix, *inside in _flaws(hook):
-            self.problem(reason, fix, *at, *inside)
-        timeout = hook.get("timeout")
-        target = hook.get(_TARGET.get(str(kind), "command"))
+        for flaw in self.dialect.flaws(hook):
+            inside = [flaw.key] if flaw.key else []
+            self.problem(flaw.reason, flaw.fix, *at, *inside, drops=not flaw.alone)
+            lost = lost or flaw.alone
+        type = text(hook.get("type", "command"))
+        target = hook.get(self.dialect.targets.get(type, "command"))
         args = hook.get("args")
-        self.handlers.append(
+        self.found.append(
             Handler(
                 event=event,
                 matcher=matcher,
-                type=kind if isinstance(kind, str) else "command",
-                command=target if isinstance(target, str) else "",
-                args=tuple(str(word) for word in args) if isinstance(args, list) else None,
-                timeout_s=_seconds(timeout),
+                type=type or "command",
+                command=text(target),
+                args=tuple(text(word) for word in args) if isinstance(args, list) else None,
+                timeout_s=self.dialect.seconds(hook.get("timeout")),
                 pointer=pointer(at),
                 file=self.path,
-                shell=str(hook.get("shell", "")),
-                condition=str(hook.get("if", "")),
+                shell=text(hook.get("shell")),
+                condition=text(hook.get("if")),
                 background=hook.get("async") is True,
                 plugin=self.plugin,
+                dropped=lost,
+                client=self.dialect.client,
+                once=hook.get("once") is True,
             )
         )
 
-
-def _flaws(hook: dict[str, Any]) -> Iterator[tuple[str, ...]]:
-    """What in one hook object makes the client drop the file: (reason, fix, key where there is one)."""
-    kind = hook.get("type")
-    if "type" not in hook:
-        yield "the hook has no type", 'add "type": "command"'
-    elif kind not in TYPES:
-        yield f"unknown hook type {kind!r}", f"write one of {', '.join(TYPES)}", "type"
-    if kind == "command":
-        if "command" not in hook:
-            yield "the hook has no command", 'add "command": "…", or remove the hook'
-        elif not isinstance(hook["command"], str):
-            yield f"command is {_kind(hook['command'])}, not a string", "write a string", "command"
-        args = hook.get("args", [])
-        if not isinstance(args, list) or not all(isinstance(word, str) for word in args):
-            yield "args is not a list of strings", 'write ["…", "…"]', "args"
-    if "timeout" in hook and _seconds(hook["timeout"]) is None:
-        shown = json.dumps(hook["timeout"])[:40]
-        yield f"timeout is {shown}, not a number above 0", "write seconds as a number: 10", "timeout"
+    def misshapen(self, reason: str, fix: str, *at: str) -> None:
+        self.problem(reason, fix, *at, drops=not self.dialect.alone)
 
 
-def _seconds(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+def positive(value: object) -> float | None:
+    """A number above 0 as a float, one beyond every float as infinity; None for anything else, true included."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
         return None
     try:
         return float(value)
@@ -202,6 +200,23 @@ def _seconds(value: object) -> float | None:
         return float("inf")
 
 
-def _kind(value: object) -> str:
+def text(value: object) -> str:
+    """A string as it is; a number in digits; nothing for what a client would not take for one."""
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
+
+
+def shown(value: object) -> str:
+    """A value as a message names it: short, and never deep."""
+    return kind(value) if isinstance(value, dict | list) else repr(value)[:60]
+
+
+def kind(value: object) -> str:
+    """What a value is, in JSON's words."""
     names = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")

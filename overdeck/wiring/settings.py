@@ -1,25 +1,28 @@
-"""One client settings file, and what one call starts over several.
+"""One file that a client reads hooks from, and what one call starts over several.
 
 A file that the client drops (see ``parsing``) is read all the same, and every handler in it is marked
 ``dropped``.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from overdeck.dispatch import clients, matchers
 from overdeck.errors import ExitCode, OverdeckError, not_found
 from overdeck.wiring.handler import Handler
-from overdeck.wiring.parsing import Problem, parse
+from overdeck.wiring.parsing import Problem
+from overdeck.wiring.reading import read_regular
 
 __all__ = ["Handler", "Problem", "Settings", "handlers_for", "parse_settings", "read_bytes", "read_settings"]
+
+CONDITIONAL = ("skill", "agent")
+"""Scopes whose hooks run only while that skill or agent is at work (Claude Code's documentation)."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """A settings file or a plugin's hooks.json. ``data`` is its top level, ``{}`` where there is none."""
+    """A file with hooks. ``data`` is its top level, ``{}`` where there is none."""
 
     path: Path
     data: Mapping[str, Any]
@@ -34,13 +37,20 @@ class Settings:
 
     @property
     def dropped(self) -> bool:
-        """Whether the client ignores the whole file in silence."""
-        return bool(self.problems)
+        """Whether the client ignores the whole file, mostly in silence."""
+        return any(problem.drops for problem in self.problems)
 
     @property
     def disabled(self) -> bool:
         """Whether this file, which the client reads, switches every hook off, those of other files too."""
-        return self.data.get("disableAllHooks") is True and not self.dropped
+        from overdeck.wiring.clients import named
+
+        return named(self.client).disabled(self.data) and not self.dropped
+
+    @property
+    def conditional(self) -> bool:
+        """Whether its hooks run only while something of its own is at work, so not at every call."""
+        return self.scope in CONDITIONAL
 
     @property
     def events(self) -> tuple[str, ...]:
@@ -49,9 +59,14 @@ class Settings:
 
     @property
     def project_dir(self) -> Path:
-        """The folder a project's settings file belongs to: the one above ``.claude``, else its own."""
+        """The folder a project's settings file belongs to: the one above the client's own (``.claude``, ``.codex``,
+        …), else its own.
+        """
         folder = self.path.absolute().parent
-        return folder.parent if folder.name == ".claude" else folder
+        for above in (folder, *folder.parents):
+            if above.name in (".claude", ".codex", ".gemini", ".opencode", ".cursor", ".github", ".copilot"):
+                return above.parent
+        return folder
 
     @property
     def variables(self) -> dict[str, str]:
@@ -69,39 +84,46 @@ class Settings:
 def handlers_for(files: Iterable[Settings], event: str, subject: str = "") -> list[Handler]:
     """The handlers that one ``event`` starts for ``subject`` (tool name, or SessionStart source) over all files.
 
-    Identical ones are listed once, but once for each plugin. Those of a dropped file are listed and marked.
+    Identical ones are listed once where their client runs them once (Claude Code: once for each plugin). Those of a
+    dropped file are listed and marked; those of skills and agents are not listed, as most calls start none.
     """
+    from overdeck.wiring.clients import named
+
     matched: dict[tuple[object, ...], Handler] = {}
-    ignores_matcher = not clients.subject_key(event)
     for settings in files:
+        if settings.conditional:
+            continue
+        client = named(settings.client)
+        ignores_matcher = not client.subject_key(event)
         for handler in settings.all_handlers:
             if handler.event != event:
                 continue
-            if not ignores_matcher and not matchers.matches(handler.matcher, subject):
+            if not ignores_matcher and not client.matches(handler.matcher, subject, event):
                 continue
-            known = matched.get(handler.identity)
+            key = (settings.client, *client.identity(handler))
+            known = matched.get(key)
             if known is None or (known.dropped and not handler.dropped):
-                matched[handler.identity] = handler
+                matched[key] = handler
     return list(matched.values())
 
 
 def read_settings(path: Path | str, *, plugin_root: Path | None = None) -> Settings:
-    """Read one file. A file named hooks.json is a plugin's, whose root is ``plugin_root`` or its folder's.
+    """Read one file as the client whose it is would; name and folder say whose (``clients.owner``).
 
-    Never raises for what the file says: that is in ``problems``. Raises OverdeckError where there is no file
-    (exit 3) or it cannot be opened.
+    A plugin's root is ``plugin_root``, or found from the path. Never raises for what the file says: that is in
+    ``problems``. Raises OverdeckError where there is no file (exit 3) or it cannot be read: a folder, a pipe, a
+    device, larger than ``reading.LARGEST_BYTES``.
     """
+    from overdeck.wiring.clients import named, owner
+
     path = Path(path)
-    if plugin_root is None and path.name.endswith("hooks.json"):
-        folder = path.absolute().parent
-        plugin_root = folder.parent if folder.name == "hooks" else folder
-    return parse_settings(read_bytes(path), path, plugin_root=plugin_root)
+    return named(owner(path)).parse(read_bytes(path), path, plugin_root=plugin_root)
 
 
 def read_bytes(path: Path) -> bytes:
     """The file's bytes; raises OverdeckError in the three parts of an error."""
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except FileNotFoundError:
         raise not_found(
             f"there is no settings file {path}", hint="check the path; without --settings the usual files are read"
@@ -116,9 +138,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def parse_settings(raw: bytes, path: Path, *, plugin_root: Path | None = None) -> Settings:
-    """``read_settings`` on bytes already read."""
-    text = raw.decode("utf-8", errors="replace").removeprefix("\ufeff")
-    data, handlers, problems = parse(text, path, str(plugin_root) if plugin_root is not None else "")
-    if problems:
-        handlers = [replace(handler, dropped=True) for handler in handlers]
-    return Settings(path, data, tuple(handlers), tuple(problems), plugin_root)
+    """Bytes already read, as a settings file of Claude Code; a plugin's hooks.json where ``plugin_root`` is given."""
+    from overdeck.wiring.clients import claude
+
+    return claude.parse_hooks(raw, path, plugin_root=plugin_root)

@@ -1,59 +1,89 @@
-"""Which files Claude Code reads its hooks from, for one user in one project."""
+"""Which files every client reads its hooks from, for one user in one project."""
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from overdeck.paths import Places
-from overdeck.wiring.settings import Settings, read_settings
+from overdeck.wiring import clients
+from overdeck.wiring.settings import Settings
 
 
 def user_settings(places: Places) -> Path:
-    """The user's own settings file, the one that ``install`` writes to."""
+    """Claude Code's settings file of the user, the one that ``install`` writes to."""
     return places.claude_dir / "settings.json"
 
 
 def usual_paths(places: Places, project: Path) -> list[Path]:
-    """Where user, project and local settings are looked for; each path once."""
-    paths = (
-        user_settings(places),
-        project / ".claude" / "settings.json",
-        project / ".claude" / "settings.local.json",
-    )
-    return list(dict.fromkeys(path.absolute() for path in paths))
+    """Where Claude Code looks for user, project and local settings; each path once."""
+    return clients.named("claude").usual_paths(places, project)
 
 
 def claude_files(places: Places, project: Path) -> list[Settings]:
-    """User, project and local settings, then the enabled plugins' hooks.json: those that exist, read."""
-    found = [read_settings(path) for path in usual_paths(places, project) if path.exists()]
-    return found + list(_plugins(places, found))
+    """What Claude Code reads, alone: see ``all_files``."""
+    return all_files(places, project, ["claude"])
 
 
-def _plugins(places: Places, settings: Sequence[Settings]) -> Iterator[Settings]:
-    enabled: dict[str, bool] = {}
-    for file in settings:
-        switches = file.data.get("enabledPlugins")
-        if isinstance(switches, dict) and not file.dropped:
-            enabled.update({name: on is True for name, on in switches.items()})
-    installed = _installed(places.claude_dir / "plugins" / "installed_plugins.json")
-    for name in (name for name, on in enabled.items() if on):
-        for root in installed.get(name, []):
-            hooks = root / "hooks" / "hooks.json"
-            if hooks.is_file():
-                yield read_settings(hooks, plugin_root=root)
+def all_files(
+    places: Places,
+    project: Path,
+    clients_wanted: Collection[str] | None = None,
+    *,
+    named: Sequence[Path] = (),
+    root: Path = Path("/"),
+) -> list[Settings]:
+    """Every file that a client would read hooks from, read, client by client, each in the order it merges them.
+
+    ``clients_wanted`` are names of ``clients.NAMES``, all where None. ``named`` are files handed to Claude Code with
+    ``--settings``. ``root`` is where the file system begins for what an administrator sets. Never raises for what
+    stands at a path, and never waits: a file that cannot be read has a problem that says why.
+    """
+    found: list[Settings] = []
+    for name in clients.NAMES:
+        if clients_wanted is not None and name not in clients_wanted:
+            continue
+        if name == "claude":
+            from overdeck.wiring.clients import claude
+
+            found += claude.files(places, project, root=root, named=named)
+        else:
+            found += clients.named(name).files(places, project, root=root)
+    return found
 
 
-def _installed(path: Path) -> dict[str, list[Path]]:
-    """Plugin name → its folders. The file's first form has one object a plugin, its second a list of them."""
-    try:
-        plugins = json.loads(path.read_bytes())["plugins"]
-        return {name: list(dict.fromkeys(_roots(entry))) for name, entry in plugins.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}  # the client's own bookkeeping, not a documented interface: nothing to be said about it
+def silenced(files: Iterable[Settings]) -> dict[Path, str]:
+    """The files that their client reads and starts no hook of, and why, in words that name the file to blame.
+
+    Claude Code's ``disableAllHooks`` is one setting, the strongest scope's word counts, and only an administrator's
+    word stops an administrator's hooks (documentation; that it stops plugins too was measured).
+    ``allowManagedHooksOnly`` counts in managed settings alone (documentation).
+    """
+    files = [file for file in files if not file.dropped]
+    silent: dict[Path, str] = {}
+    for name in clients.NAMES:
+        of_client = [file for file in files if file.client == name]
+        if name == "claude":
+            silent |= _silenced_by_claude(of_client)
+        elif off := [file for file in of_client if file.disabled]:
+            silent |= {file.path: f"{off[0].path} switches hooks off" for file in of_client}
+    return silent
 
 
-def _roots(entry: Any) -> Iterator[Path]:
-    for one in entry if isinstance(entry, list) else [entry]:
-        if isinstance(one, dict) and isinstance(one.get("installPath"), str):
-            yield Path(one["installPath"])
+_STRENGTH = ("user", "project", "local", "", "managed")
+"""Claude Code's scopes with settings, the weakest first; what ``--settings`` names stands above local."""
+
+
+def _silenced_by_claude(files: Sequence[Settings]) -> dict[Path, str]:
+    managed = [file for file in files if file.scope == "managed"]
+    others = [file for file in files if file.scope != "managed"]
+    silent: dict[Path, str] = {}
+    for file in managed:
+        if file.data.get("allowManagedHooksOnly") is True:
+            silent |= {other.path: f"allowManagedHooksOnly in {file.path}" for other in others}
+    saying = [
+        file for file in files if file.scope in _STRENGTH and isinstance(file.data.get("disableAllHooks"), bool)
+    ]
+    last = max(saying, key=lambda file: _STRENGTH.index(file.scope), default=None)
+    if last is not None and last.disabled:
+        reached = files if last.scope == "managed" else others
+        silent |= {file.path: f"disableAllHooks in {last.path}" for file in reached}
+    return silent

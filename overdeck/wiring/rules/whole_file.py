@@ -9,7 +9,7 @@ def _dropped(context: Context) -> Iterator[Hit]:
     for file in context.files:
         lost = len(file.all_handlers)
         rules = " and its permission rules" if isinstance(file.data.get("permissions"), dict) else ""
-        for problem in file.problems:
+        for problem in (one for one in file.problems if one.drops):
             where = f" (line {problem.line})" if problem.line else ""
             yield Hit(
                 file.path,

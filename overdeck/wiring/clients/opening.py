@@ -1,0 +1,48 @@
+"""Opening the files a client looks for: those that exist are read, and one that cannot be read says so."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from overdeck.wiring.clients import named
+from overdeck.wiring.parsing import Problem
+from overdeck.wiring.reading import present, read_regular
+from overdeck.wiring.settings import Settings
+
+
+def opened(client: str, path: Path, *, scope: str, plugin_root: Path | None = None) -> Iterator[Settings]:
+    """The file at ``path``, read; nothing where nothing is there. Never raises and never waits.
+
+    A file that cannot be read has no handlers and one problem, which drops nothing: what the client makes of it is
+    not known.
+    """
+    if not present(path):
+        return
+    try:
+        raw = read_regular(path)
+    except FileNotFoundError:
+        yield unread(client, path, "it is a link to nothing", scope=scope, plugin_root=plugin_root)
+    except OSError as error:
+        yield unread(client, path, str(error.strerror), scope=scope, plugin_root=plugin_root)
+    else:
+        yield named(client).parse(raw, path, scope=scope, plugin_root=plugin_root)
+
+
+def unread(client: str, path: Path, why: str, *, scope: str, plugin_root: Path | None = None) -> Settings:
+    """A file of which only its place is known."""
+    problem = Problem(f"it was not read: {why}", "", f"ls -l {path}", drops=False)
+    return Settings(path, {}, (), (problem,), plugin_root, client, scope)
+
+
+def distinct(paths: Iterable[Path]) -> list[Path]:
+    """The paths made absolute, each once, in order."""
+    return list(dict.fromkeys(path.absolute() for path in paths))
+
+
+def upwards(project: Path) -> list[Path]:
+    """The folders from the repository's root, where ``.git`` is, down to ``project``; only ``project`` outside one."""
+    project = project.absolute()
+    line = [project, *project.parents]
+    for i, folder in enumerate(line):
+        if present(folder / ".git"):
+            return line[i::-1]
+    return [project]
