@@ -179,6 +179,8 @@ def _modules(
         folder_of = places.user_modules / candidate.id
         if folder_of.exists():
             raise usage(f"{folder_of} is there already", hint="overdeck hooks list", code="id-taken")
+    # what moves a Python is not in a plan: a call that has such a variable starts the hook as before
+    environ = {name: value for name, value in environ.items() if not name.startswith(("PYTHON", "LD_"))}
     for candidate in chosen:
         variables = {"HOME": str(places.home)}
         if candidate.project:
