@@ -84,12 +84,14 @@ def _adopt(
 ) -> None:
     from overdeck.authoring.fleet import recipe_for
     from overdeck.wiring.adopt import adopting
-    from overdeck.wiring.settings import parse_settings, read_bytes
+    from overdeck.wiring.settings import parse_settings, read_bytes, read_settings
     from overdeck.wiring.sources import user_settings
 
+    file = file.absolute()
     raw = read_bytes(file)
-    own = file.absolute() == user_settings(places).absolute()
-    found = replace(parse_settings(raw, file.absolute()), scope="user" if own else "")
+    own = file == user_settings(places).absolute()
+    found = parse_settings(raw, file, plugin_root=read_settings(file).plugin_root)
+    found = replace(found, scope="user" if own else "")
     chosen, left = adopting.choose(places, found, only)
     if not yes:
         if not dry_run and chosen:

@@ -311,3 +311,43 @@ def test_a_projects_hooks_stay_that_projects(home: AdoptHome, tmp_path: Path) ->
     file.write_text(json.dumps({"hooks": {"PreToolUse": [group("Bash", "echo no >&2; exit 2")]}}))
     assert home.adopt("--settings", str(file), "--yes", "--json").data["adopted"] == ["hook"]
     assert f'project = "{project}"' in (home.modules / "hook" / "module.toml").read_text()
+
+
+def test_a_plugins_hooks_stay_the_plugins(home: AdoptHome, tmp_path: Path) -> None:
+    file = tmp_path / "plugin" / "hooks" / "hooks.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"hooks": {"PreToolUse": [group("Bash", "true")]}}))
+    left = home.adopt("--settings", str(file), "--dry-run", "--json").data["left"]
+    assert ["plugin" in one["why"] for one in left] == [True]
+
+
+def test_uninstall_does_not_leave_adopted_hooks_without_an_entry(home: AdoptHome) -> None:
+    before = home.wire({"PreToolUse": [group("Bash", "true")]})
+    home.adopt("--yes")
+    home.run("overdeck", "uninstall", "--json").check_refused(2, "adopted", "run through our entries only")
+    home.adopt("--undo")
+    assert home.run("overdeck", "uninstall").code == 0
+    assert home.settings.read_bytes() == before
+
+
+def test_a_failure_on_the_way_leaves_everything_as_it_was(home: AdoptHome) -> None:
+    before = home.wire({"PreToolUse": [group("Bash", "true")]})
+    broken = home.modules / "broken"
+    broken.mkdir(parents=True)
+    (broken / "module.toml").write_text('id = "broken"\n')
+    home.adopt("--yes", "--json").check_refused(2, "bad-manifest", "broken")
+    assert home.settings.read_bytes() == before
+    assert [path.name for path in home.modules.iterdir()] == ["broken"]
+    assert not (home.root / ".config" / "overdeck" / "config.toml").exists()
+
+
+def test_a_file_that_changes_during_the_replay_is_not_overwritten(home: AdoptHome) -> None:
+    # the replay keeps a hook from what it calls its home; this one knows the file by another way
+    outside = home.root.parent / "writer"
+    outside.write_text(f"#!/bin/sh\necho ' ' >> {home.settings}\n")
+    outside.chmod(0o755)
+    home.wire({"PreToolUse": [group("Bash", str(outside))]})
+    refused = home.adopt("--yes", "--json").check_refused(2, "refused", "it changed while its hooks were replayed")
+    assert refused["error"]["hint"]
+    assert b"--by-overdeck" not in home.settings.read_bytes()
+    assert not home.modules.exists() or not list(home.modules.iterdir())

@@ -273,7 +273,7 @@ def _taken_ids(places: Places) -> list[str]:
     """Ids that modules have, ours that ship among them."""
     from overdeck.paths import shipped
 
-    names: list[str] = []
+    names = ["overdeck"]  # whose errors are the dispatcher's own
     for root in (places.user_modules, shipped("modules")):
         with suppress(OSError):
             names += [path.name for path in root.iterdir()]

@@ -34,8 +34,12 @@ EVENTS = (
 IGNORE_MATCHERS = ("UserPromptSubmit", "Stop", "PostToolBatch")
 """Events where the client was seen to ignore a matcher (FACTS 2); of other events without a subject nobody knows."""
 
-CARRIED = {"type", "command", "args", "timeout", "async", "statusMessage"}
-"""Keys of a hook that a module stands for; ``statusMessage`` is a text on the screen while it runs, and is lost."""
+CARRIED = {
+    "type", "command", "args", "timeout", "async", "statusMessage",
+    "description", "name", "id", "comment", "_comment",
+}  # fmt: skip
+"""Keys of a hook that a module stands for, and names and notes that the client ignores. ``statusMessage`` is a text
+on the screen while it runs, and is lost."""
 
 
 @dataclass(frozen=True)

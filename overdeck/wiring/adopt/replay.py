@@ -1,8 +1,10 @@
 """The proof: each payload through the old wiring and through the new, in rooms that are laid out alike."""
 
+import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,8 @@ from overdeck.wiring.settings import Settings
 
 RUN_LIMIT_S = 30.0
 """No run of a hook may take longer in a replay, whatever its timeout."""
+
+MOST_AT_ONCE = 8
 
 SETTLE_TRIES = 40
 """How often a room is looked at again until what a hook left running in the background has written its files."""
@@ -57,13 +61,21 @@ class Workshop:
 
 
 def replay_all(shop: Workshop, found: Sequence[Candidate], said: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Replay every candidate, one after another; results as JSON data, for they cross a process boundary."""
-    with tempfile.TemporaryDirectory(prefix="overdeck-adopt-", ignore_cleanup_errors=True) as folder:
-        results = []
-        for number, candidate in enumerate(found):
-            said(f"replaying {candidate.id} ({number + 1} of {len(found)})")
-            results.append(asdict(_replay(shop, candidate, Path(folder).resolve())))
-        return results
+    """Replay every candidate, as many at once as there are processors.
+
+    The results are JSON data, for they cross a process boundary; each thread waits for the processes of its hook.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="overdeck-adopt-", ignore_cleanup_errors=True) as folder,
+        ThreadPoolExecutor(min(os.cpu_count() or 1, MOST_AT_ONCE)) as pool,
+    ):
+
+        def one(numbered: tuple[int, Candidate]) -> dict[str, Any]:
+            number, candidate = numbered
+            said(f"replaying {candidate.id} ({number} of {len(found)})")
+            return asdict(_replay(shop, candidate, Path(folder).resolve() / str(number)))
+
+        return list(pool.map(one, enumerate(found, start=1)))
 
 
 def _replay(shop: Workshop, candidate: Candidate, folder: Path) -> Replay:

@@ -9,7 +9,7 @@ from typing import Any
 
 from overdeck.authoring.fleet import load_fleet, matchers, write_plans
 from overdeck.dispatch.planning import Recipe
-from overdeck.errors import ExitCode, OverdeckError, not_found
+from overdeck.errors import ExitCode, OverdeckError, not_found, usage
 from overdeck.paths import Places
 from overdeck.wiring.adopt.adopting import replayed
 from overdeck.wiring.adopt.candidates import Candidate, candidates
@@ -54,6 +54,20 @@ def known_switches(places: Places) -> list[Switch]:
     if not switches:
         raise not_found("nothing is adopted", hint="overdeck adopt --dry-run")
     return switches
+
+
+def refuse_adopted(places: Places, file: Path) -> None:
+    """Raise OverdeckError where hooks that were taken out of ``file`` would not run any more without our entries."""
+    try:
+        ids = [id for switch in read_switches(places) if Path(switch.file) == file for id in switch.ids]
+    except (ValueError, KeyError, TypeError, OSError):
+        return  # adopt --undo will say what is wrong with the record
+    if ids:
+        raise usage(
+            f"{len(ids)} hooks adopted from {file} run through our entries only: {', '.join(ids)}",
+            hint="overdeck adopt --undo, then: overdeck uninstall",
+            code="adopted",
+        )
 
 
 def undo(places: Places, recipe: Recipe, *, dry_run: bool = False) -> Undone:
