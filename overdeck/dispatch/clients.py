@@ -74,6 +74,9 @@ def envelope(event: str, merged: Merged) -> dict[str, Any]:
             decision = {"behavior": "allow"}
             if merged.input is not None:
                 decision["updatedInput"] = merged.input
+        passed = merged.specific.get("decision")
+        if decision and isinstance(passed, dict) and passed.get("behavior") == decision["behavior"]:
+            decision = {**passed, **decision}
         if decision:
             specific["decision"] = decision
     elif event in DECISION_EVENTS:

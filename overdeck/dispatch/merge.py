@@ -78,7 +78,10 @@ def _take_raw(event: str, answer: dict[str, Any], said: dict[str, list[str]], me
         said.setdefault(kind, []).append(text)
     top, specific = rawanswer.rest(event, answer)
     merged.top.update(top)
+    held = merged.specific.get("decision")  # a permission that one refuses is not given by another
     merged.specific.update(specific)
+    if isinstance(held, dict) and held.get("behavior") == "deny":
+        merged.specific["decision"] = held
 
 
 def failed_gate(cause: str) -> str:

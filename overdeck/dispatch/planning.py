@@ -344,10 +344,10 @@ def _preloadable(name: str) -> bool:
 
 _DISPATCH_API = ("overdeck.dispatch.module", "overdeck.dispatch.shell")
 _SHARED = frozenset((
-    "abc", "ast", "base64", "binascii", "bisect", "calendar", "codecs", "collections", "configparser",
+    "abc", "argparse", "ast", "base64", "binascii", "bisect", "calendar", "codecs", "collections", "configparser",
     "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "difflib", "enum", "errno", "fcntl",
     "fnmatch", "fractions", "functools", "glob", "hashlib", "heapq", "hmac", "html", "io", "ipaddress",
-    "itertools", "json", "keyword", "math", "mimetypes", "operator", "os", "pathlib", "platform",
+    "itertools", "json", "keyword", "logging", "math", "mimetypes", "operator", "os", "pathlib", "platform",
     "posixpath", "pprint", "queue", "random", "re", "reprlib", "secrets", "shlex", "shutil", "sqlite3",
     "stat", "statistics", "string", "struct", "subprocess", "sys", "tempfile", "textwrap", "time",
     "tokenize", "tomllib", "traceback", "types", "typing", "unicodedata", "urllib", "uuid", "weakref",

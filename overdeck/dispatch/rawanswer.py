@@ -55,6 +55,9 @@ def read(event: str, code: int, out: bytes, err: bytes) -> tuple[dict[str, Any] 
             lost = f"its stdout is not one JSON object: {error}"
         if lost:
             answer = None
+        elif answer is not None and answer.get("async") is True:
+            # handed on, the client would not wait for anybody's answer any more
+            answer, lost = None, "it asks to be async in its answer, which only its own start can be"
     elif text and event in PLAIN_IS_CONTEXT and code == 0:
         answer = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
     if code == 2 and event in BLOCKED_BY_2 and not _refuses(event, answer):
@@ -119,6 +122,10 @@ def parts(event: str, answer: dict[str, Any]) -> Iterator[tuple[str, str]]:
         kind = specific.get("permissionDecision") or _DECISIONS.get(decision, "")
         if kind:
             yield kind, specific.get("permissionDecisionReason") or answer.get("reason", "")
+    elif event == "PermissionRequest":
+        behavior = _behavior(specific)
+        if behavior:
+            yield behavior, specific["decision"].get("message", "") or (NO_REASON if behavior == "deny" else "")
     elif decision == "block" and event in DECISION_EVENTS:
         yield "deny", answer.get("reason", "") or NO_REASON
     if specific.get("additionalContext") and event in CONTEXT_EVENTS:
@@ -127,6 +134,13 @@ def parts(event: str, answer: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "tell", answer["systemMessage"]
     if answer.get("continue") is False:
         yield "halt", answer.get("stopReason") or HALTED
+
+
+def _behavior(specific: dict[str, Any]) -> str:
+    """What a PermissionRequest hook decided: allow, deny, or nothing."""
+    decision = specific.get("decision")
+    behavior = decision.get("behavior") if isinstance(decision, dict) else ""
+    return behavior if behavior in ("allow", "deny") else ""
 
 
 _TAKEN = ("continue", "stopReason", "systemMessage")

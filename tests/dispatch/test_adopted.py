@@ -282,3 +282,27 @@ def _not_for_all() -> Iterator[None]:
     before = os.umask(0o022)
     yield
     os.umask(before)
+
+
+@pytest.mark.parametrize("order", [("a", "b"), ("b", "a")])
+def test_a_permission_that_one_hook_refuses_is_refused_in_any_order(front: Front, order: tuple[str, str]) -> None:
+    refusal = {"behavior": "deny", "message": "no", "interrupt": True}
+    for id, decision in zip(order, (refusal, {"behavior": "allow"}), strict=True):
+        answer = json.dumps({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}})
+        shell(front, id, f"echo '{answer}'", events='PermissionRequest = "Bash"')
+    front.install()
+    assert front.call({**bash("ls"), "hook_event_name": "PermissionRequest"}).specific["decision"] == refusal
+
+
+def test_what_it_said_is_a_fire_of_the_kind_act(front: Front) -> None:
+    shell(front, "h", "exit 2")
+    shell(front, "quiet", "exit 0")
+    front.install()
+    front.call(bash("ls"))
+    assert [(line["module"], line["action"]) for line in front.fires()] == [("h", "act")]
+
+
+def test_its_code_is_compiled_by_its_own_future_lines(front: Front) -> None:
+    python(front, "h", "def f(a: 1 + 1): pass\n" + tell("f.__annotations__"))
+    front.install()
+    assert told(front) == "{'a': 2}"

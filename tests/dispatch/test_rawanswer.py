@@ -148,3 +148,22 @@ def test_fields_that_are_no_verdict_are_passed_on() -> None:
         },
     }
     assert rawanswer.rest("PostToolUse", answer) == ({"suppressOutput": True}, {"updatedToolOutput": {"a": 1}})
+
+
+def test_an_answer_that_asks_to_be_async_is_not_handed_on() -> None:
+    answer, lost = rawanswer.read("PreToolUse", 0, b'{"async": true}', b"")
+    assert (answer, "async" in lost) == (None, True)
+
+
+@pytest.mark.parametrize(
+    ("decision", "parts"),
+    [
+        ({"behavior": "deny", "message": "m", "interrupt": True}, [("deny", "m")]),
+        ({"behavior": "deny"}, [("deny", rawanswer.NO_REASON)]),
+        ({"behavior": "allow", "updatedInput": {"a": 1}}, [("allow", "")]),
+        ({"behavior": "later"}, []),
+    ],
+)
+def test_a_permission_request_has_its_own_decision(decision: dict[str, Any], parts: list[tuple[str, str]]) -> None:
+    out = json.dumps({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}).encode()
+    assert said("PermissionRequest", 0, out) == parts

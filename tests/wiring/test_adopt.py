@@ -351,3 +351,12 @@ def test_a_file_that_changes_during_the_replay_is_not_overwritten(home: AdoptHom
     assert refused["error"]["hint"]
     assert b"--by-overdeck" not in home.settings.read_bytes()
     assert not home.modules.exists() or not list(home.modules.iterdir())
+
+
+def test_a_script_with_a_neighbour_named_like_the_standard_library_is_started_as_before(home: AdoptHome) -> None:
+    home.script("queue.py", "WORD = 'mine'\n")
+    text = "import json, queue\nprint(json.dumps({'systemMessage': queue.WORD}))\n"
+    home.wire({"PreToolUse": [group("Bash", home.script("uses.py", text))]})
+    hook = home.adopt("--yes", "--json").data["hooks"][0]
+    assert (hook["kind"], "queue.py beside it" in hook["how"]) == ("equal", True)
+    assert home.front("PreToolUse", BASH)["systemMessage"] == "mine"

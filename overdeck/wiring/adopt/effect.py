@@ -11,16 +11,16 @@ from overdeck.wiring.adopt.asclient import Ended
 _CUT = re.compile(r"\n\[cut: \d+ characters; the whole text is in (?P<path>.+)\]\Z")
 
 Effect = dict[str, Any]
-"""``decision``, ``reason``, ``context``, ``tell``, ``stop``, ``input``, ``other``; only what there is."""
+"""``decision``, ``reason``, ``context``, ``tell``, ``stop``, ``input``, ``other``, ``async``; only what there is."""
 
 
 def effect_of(event: str, ended: Ended) -> Effect:
     """The effect of one hook's end. The same reading for both sides: the front is a hook like any other."""
     if ended.code is None:
         return {}
-    answer, _ = rawanswer.read(event, ended.code, ended.stdout, ended.stderr)
+    answer, lost = rawanswer.read(event, ended.code, ended.stdout, ended.stderr)
     if answer is None:
-        return {}
+        return {"async": lost} if "async" in lost else {}
     found: Effect = {}
     for kind, text in rawanswer.parts(event, answer):
         text = _whole(text)
@@ -52,7 +52,7 @@ def _whole(text: str) -> str:
 
 def difference(old: Effect, new: Effect) -> str:
     """The first field in which two effects differ, as a person reads it; empty where there is none."""
-    for key in ("decision", "reason", "context", "tell", "stop", "input", "other"):
+    for key in ("decision", "reason", "context", "tell", "stop", "input", "other", "async"):
         if old.get(key) != new.get(key):
             return f"{key} was {_short(old.get(key))}, would be {_short(new.get(key))}"
     return ""

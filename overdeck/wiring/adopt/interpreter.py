@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,6 +63,8 @@ def script_of(
         return None, "its script is not named by an absolute path, or is not there"
     if re.search(rb"\bdistutils\b|__PYVENV_LAUNCHER__", path.read_bytes()):
         return None, "it asks for what only a whole interpreter has"
+    if shadow := _shadow(path.resolve()):
+        return None, f"{shadow} beside it is named like a module of the standard library"
     said = _asked(program, environ, cwd)
     if said is None:
         return None, f"{program} did not say how it is set up"
@@ -78,6 +81,12 @@ def script_of(
         ),
         "",
     )  # fmt: skip
+
+
+def _shadow(script: Path) -> str:
+    """A neighbour that the script may import in place of what the dispatcher has loaded already; empty for none."""
+    names = (path.name for path in script.parent.iterdir() if path != script)
+    return next((name for name in names if name.removesuffix(".py") in sys.stdlib_module_names), "")
 
 
 def _words(handler: Handler, variables: Mapping[str, str]) -> list[str]:
