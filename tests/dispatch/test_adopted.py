@@ -165,8 +165,10 @@ def test_a_script_that_is_gone_blocks_as_it_did_before(front: Front) -> None:
 def test_a_changed_script_is_run_as_it_is_now(front: Front) -> None:
     script = python(front, "h", tell("'old'"))
     front.install()
+    plan = (front.plans / "PreToolUse.plan").read_bytes()
     script.write_text(script.read_text().replace("old", "new"))
     assert told(front) == "new"
+    assert (front.plans / "PreToolUse.plan").read_bytes() != plan
 
 
 def test_relative_imports_of_a_sibling_work(front: Front) -> None:
