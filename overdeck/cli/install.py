@@ -47,7 +47,7 @@ def install(
     as_json: JsonOption = False,
 ) -> None:
     """Let the client start Overdeck once per event. Touches nothing else in its settings; keeps a backup."""
-    with verb("install", as_json) as out:
+    with verb("install", as_json, looks_itself=True) as out:
         known_client(client)
         from overdeck.authoring.fleet import recipe_for
         from overdeck.wiring.install import install as put_in

@@ -14,6 +14,8 @@ from typing import Annotated, TextIO
 import typer
 
 from overdeck.errors import ExitCode, OverdeckError, unusable, usage
+from overdeck.paths import Places
+from overdeck.wiring.deadlauncher import dead_launchers
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document (the envelope) and nothing else on stdout.")
@@ -132,9 +134,17 @@ def envelope(
 
 
 @contextmanager
-def verb(command: str, as_json: bool, *, outlives_reader: bool = False) -> Iterator[Output]:
-    """Run the body of a verb: its Output is printed at the end, its OverdeckError becomes message and code."""
+def verb(
+    command: str, as_json: bool, *, outlives_reader: bool = False, looks_itself: bool = False
+) -> Iterator[Output]:
+    """Run the body of a verb: its Output is printed at the end, its OverdeckError becomes message and code.
+
+    Wired entries that would start nothing are warned of, unless the verb ``looks_itself``.
+    """
     out = Output(command, as_json, outlives_reader=outlives_reader)
+    if not looks_itself:
+        for dead in _dead_launchers():
+            out.warn(dead)
     failed: OverdeckError | None = None
     try:
         yield out
@@ -154,6 +164,14 @@ def verb(command: str, as_json: bool, *, outlives_reader: bool = False) -> Itera
         out.say(_print, envelope(command, out.data, warnings=out.warnings))
     if out.exit_code is not ExitCode.OK:
         raise typer.Exit(out.exit_code)
+
+
+def _dead_launchers() -> list[str]:
+    """What ``dead_launchers`` says; nothing where there is no home to look in, which the verb says itself."""
+    try:
+        return list(dead_launchers(Places.from_environment()))
+    except (OverdeckError, OSError):
+        return []
 
 
 def print_error(error: OverdeckError) -> None:

@@ -9,6 +9,7 @@ from overdeck.cli.fires import fires_app
 from overdeck.cli.hooks import app as hooks
 from overdeck.cli.ingest import ingest
 from overdeck.cli.install import install
+from overdeck.cli.plugins import app as plugins
 from overdeck.cli.tui import tui
 from overdeck.cli.uninstall import uninstall
 
@@ -17,6 +18,7 @@ app.command("audit")(audit)
 app.command("install")(install)
 app.command("uninstall")(uninstall)
 app.command("adopt")(adopt)
+app.add_typer(plugins, name="plugins")
 app.command("doctor")(doctor)
 app.add_typer(hooks, name="hooks")
 app.command("ingest")(ingest)

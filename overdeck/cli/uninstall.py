@@ -15,7 +15,7 @@ def uninstall(
     as_json: JsonOption = False,
 ) -> None:
     """Take Overdeck out of the client's settings: the file is as it was. Plans, logs and modules stay."""
-    with verb("uninstall", as_json) as out:
+    with verb("uninstall", as_json, looks_itself=True) as out:
         name = known_client(client)
         from overdeck.wiring.adopt.undoing import refuse_adopted
         from overdeck.wiring.install import uninstall as take_out

@@ -39,7 +39,7 @@ MAX_LITERALS = 8192
 """For one event; the native front (launcher.c) has room for so many."""
 DEFAULT_NATIVE_BYTES = 16 << 20
 _RECIPE_HEADER = "overdeck-recipe 1"
-_CONFIG_KEYS = {"packs", "modules", "clients", "telemetry"}
+_CONFIG_KEYS = {"packs", "modules", "clients", "telemetry", "plugins"}
 
 
 class Recipe:

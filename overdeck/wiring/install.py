@@ -1,8 +1,8 @@
 """Putting our entries into Claude Code's settings, and taking them out again."""
 
 import math
+import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ from overdeck.wiring import entries
 from overdeck.wiring.entries import Edit, Group, Refused, group_for, put, take
 from overdeck.wiring.receipt import Receipt, drop_receipt, owned, read_receipt, write_receipt
 from overdeck.wiring.rewrite import Rewrite, check_folder, check_writable, in_turn, read, refused, rewrite
-from overdeck.wiring.scope import Scope, neighbours, scope_warnings, settings_file
+from overdeck.wiring.scope import Scope, here, neighbours, scope_warnings, settings_file
 from overdeck.wiring.settings import Settings, parse_settings
 
 MARGIN_S = 4
@@ -34,7 +34,7 @@ MARGIN_S = 4
 and twice 0.4 s in launcher.c). A hook that the client kills is a silent pass, so the front must be done first."""
 
 _BOM = "\ufeff"
-_TEMPORARY = tuple(dict.fromkeys((tempfile.gettempdir(), "/tmp", "/var/tmp", "/dev/shm")))
+_TEMPORARY = tuple(dict.fromkeys((os.environ.get("TMPDIR", "/tmp"), "/tmp", "/var/tmp", "/dev/shm")))
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def install(
     in. Idempotent. Raises OverdeckError where the file could not be changed without doubt: not JSON, a file the
     client would drop, read-only, or somebody else writing to it all the time; then nothing new stays behind.
     """
-    folder = Path.cwd() if folder is None else folder
+    folder = here() if folder is None else folder
     file = settings_file(places, scope, folder)
     fleet = load_fleet(recipe)
     wanted = wanted_groups(recipe, _chosen(fleet, events))
@@ -151,7 +151,7 @@ def uninstall(
     dry_run: bool = False,
 ) -> Change:
     """Take our entries out. A file that install made, and that holds nothing else, goes. Raises OverdeckError."""
-    folder = Path.cwd() if folder is None else folder
+    folder = here() if folder is None else folder
     file = settings_file(places, scope, folder)
 
     def attempt() -> Change:

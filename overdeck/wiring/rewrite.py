@@ -36,8 +36,8 @@ class Rewrite:
     def changed(self) -> bool:
         return self.before != self.after
 
-    def diff(self) -> list[str]:
-        """A unified diff, line ends left out; empty where nothing changes."""
+    def diff(self, *, around: int = 3) -> list[str]:
+        """A unified diff with ``around`` lines of context, line ends left out; empty where nothing changes."""
         return list(
             difflib.unified_diff(
                 _lines(self.before),
@@ -45,6 +45,7 @@ class Rewrite:
                 str(self.file) if self.before is not None else os.devnull,
                 str(self.file) if self.after is not None else os.devnull,
                 lineterm="",
+                n=around,
             )
         )
 

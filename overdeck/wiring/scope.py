@@ -15,6 +15,14 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 _NAMES = {"project": "settings.json", "local": "settings.local.json"}
 
 
+def here() -> Path:
+    """The folder we are in; the root where it has been deleted: there is no project then, and all else works."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path("/")
+
+
 def project_of(folder: Path, home: Path) -> Path | None:
     """The project around ``folder``: the nearest folder upwards that has a ``.claude`` or is a git work tree.
 

@@ -17,7 +17,7 @@ from overdeck.paths import Places
 from overdeck.wiring import entries
 from overdeck.wiring.install import install
 from overdeck.wiring.receipt import receipts
-from overdeck.wiring.scope import neighbours
+from overdeck.wiring.scope import here, neighbours
 from overdeck.wiring.sources import user_settings
 
 INSTALL = "overdeck install"
@@ -100,7 +100,7 @@ class Situation:
     guard_logs: tuple[Path, ...] = guardlog.USUAL
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
-    folder: Path = field(default_factory=Path.cwd)
+    folder: Path = field(default_factory=here)
     """Where the doctor is: the settings of its project are looked at beside the user's own."""
     read_table: Callable[[], Sequence[Process]] = table
 

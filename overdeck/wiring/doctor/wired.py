@@ -25,7 +25,11 @@ def _settings(situation: Situation) -> Result:
         settings = tuple(read_settings(file) for file in files)
     except OverdeckError as error:
         return Result("fail", error.message, error.hint)
-    found = apply(RULES, Context(settings, situation.places.home, own.parent, situation.environ.get("PATH")))
+    path = situation.environ.get("PATH")
+    # each by itself: files of different projects are never read together, and our own entries may stand in two
+    found = [
+        one for file in settings for one in apply(RULES, Context((file,), situation.places.home, own.parent, path))
+    ]
     listed = tuple(Finding(f"{one.file}#{one.pointer}", one.why, f"audit: {one.rule}") for one in found)
     for finding in found:
         if finding.severity == "error" or finding.rule == "disable-all-hooks":
