@@ -145,6 +145,9 @@ def _rows(folder: Path) -> list[Row]:
     everyone = fleets.call("; ".join(f"word{number} x" for number in range(28)))
     hooks = event_arm("28 hooks", fleets.hooks(folder / "hooks-28", 28), "PreToolUse", "Bash")
     modules = front(28, literals=1)
+    scripts = sorted((folder / "hooks-28").glob("*.py"))
+    adopted_plans = str(fleets.adopted(folder / "adopted-28", scripts))
+    adopted = command_arm("28 adopted", [str(built.path), "PreToolUse", "--plan", adopted_plans])
     rows += [
         Row(
             "one gate acts, without `re` / `python3 -I -S -c pass`",
@@ -157,6 +160,7 @@ def _rows(folder: Path) -> list[Row]:
         Row("one gate acts, with `re` / `python3 -I -S -c pass`", bare, modules, one, 2.2, 2.2),
         Row("28 Python hooks / 28 modules, nothing acts", modules, hooks, fleets.call("ls"), 500, None, True, 20),
         Row("28 Python hooks / 28 modules, one runs", modules, hooks, one, 25, None, True, 20),
+        Row("28 Python hooks / the same 28 adopted, all run", adopted, hooks, everyone, 5, None, True, 20),
         Row("28 Python hooks / 28 modules, all run", modules, hooks, everyone, 7, None, True, 20),
     ]
     return rows

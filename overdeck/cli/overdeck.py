@@ -1,5 +1,6 @@
 """The verbs of ``overdeck``."""
 
+from overdeck.cli.adopt import adopt
 from overdeck.cli.audit import audit
 from overdeck.cli.demo import demo
 from overdeck.cli.doctor import doctor
@@ -18,6 +19,7 @@ app.command("audit")(audit)
 app.command("lint")(lint)
 app.command("install")(install)
 app.command("uninstall")(uninstall)
+app.command("adopt")(adopt)
 app.add_typer(plugins, name="plugins")
 app.command("doctor")(doctor)
 app.add_typer(hooks, name="hooks")

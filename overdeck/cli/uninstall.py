@@ -1,5 +1,7 @@
 """``overdeck uninstall``: our entries out of the client's settings."""
 
+from pathlib import Path
+
 from overdeck.cli.install import ClientOption, DryRunOption, Scope, ScopeOption, known_client, report
 from overdeck.cli.output import JsonOption, verb
 from overdeck.paths import Places
@@ -15,9 +17,13 @@ def uninstall(
     """Take Overdeck out of the client's settings: the file is as it was. Plans, logs and modules stay."""
     with verb("uninstall", as_json, looks_itself=True) as out:
         name = known_client(client)
+        from overdeck.wiring.adopt.undoing import refuse_adopted
         from overdeck.wiring.install import uninstall as take_out
+        from overdeck.wiring.scope import settings_file
 
-        change = take_out(Places.from_environment(), client=name, scope=scope.value, dry_run=dry_run)
+        places = Places.from_environment()
+        refuse_adopted(places, settings_file(places, scope.value, Path.cwd()))
+        change = take_out(places, client=name, scope=scope.value, dry_run=dry_run)
         report(change, out)
         if not change.changed:
             out.line(f"nothing to remove: no entry of ours in {change.file}")

@@ -8,7 +8,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from overdeck.authoring.fleet import check_code, front_argv, front_command, load_fleet, matchers, write_plans
+from overdeck.authoring.fleet import (
+    check_code,
+    deadlines,
+    front_argv,
+    front_command,
+    load_fleet,
+    matchers,
+    write_plans,
+)
 from overdeck.dispatch.plan import PlanError, parse, read_plan
 from overdeck.dispatch.planning import Fleet, Recipe
 from overdeck.dispatch.stdin import TOTAL_S as STDIN_TOTAL_S
@@ -52,15 +60,16 @@ class Change(Rewrite):
     """Other settings files of the same project and user that hold entries of ours."""
 
 
-def timeout_s(recipe: Recipe) -> int:
+def timeout_s(recipe: Recipe, deadline_ms: int = 0) -> int:
     """The timeout an entry asks for: above everything the front may take, or the client kills a gate's answer."""
-    return math.ceil(STDIN_TOTAL_S) + -(-recipe.total_deadline_ms // 1000) + MARGIN_S
+    return math.ceil(STDIN_TOTAL_S) + -(-max(deadline_ms, recipe.total_deadline_ms) // 1000) + MARGIN_S
 
 
 def wanted_groups(recipe: Recipe, union: Mapping[str, str]) -> dict[str, Group]:
     """Event → the group that ``install`` puts there; ``union`` is what ``fleet.matchers`` says."""
+    longest = deadlines(recipe)
     return {
-        event: group_for(event, matcher, front_argv(recipe, event), timeout_s(recipe))
+        event: group_for(event, matcher, front_argv(recipe, event), timeout_s(recipe, longest.get(event, 0)))
         for event, matcher in union.items()
     }
 

@@ -48,7 +48,6 @@ def _data(found: "Verdict") -> dict[str, object]:
         "folder": str(found.folder),
         "name": found.name,
         "version": found.version,
-        "default_enabled": found.default_enabled,
         "worst": found.worst(),
         "calls_model": found.calls_model,
         "handlers": [
@@ -70,8 +69,6 @@ def _show(found: "Verdict", out: Output) -> None:
     out.line(
         f"{found.name} {found.version}".rstrip() + f": {len(found.handlers)} hooks, {len(found.servers)} servers"
     )
-    if found.default_enabled:
-        out.line("once it is installed it is on, unless a settings file says false")
     if found.handlers:
         out.table(
             ("event", "matcher", "runs"),

@@ -9,6 +9,11 @@ from overdeck.cli.output import JsonOption, verb
 from overdeck.cli.plugins.remove import say
 from overdeck.paths import Places
 
+UNREAD = (
+    "Claude Code 2.1.197 does not read plugins/blocklist.json (measured): what no settings file switches on stays off "
+    "there, and only an administrator's settings forbid it for good"
+)
+
 
 def block(
     name: Annotated[
@@ -18,21 +23,24 @@ def block(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Keep a plugin from coming back: off in your settings, and in the client's plugins/blocklist.json.
+    """Put a plugin into the client's plugins/blocklist.json. What is on now stays on: overdeck plugins remove.
 
-    Versions of the client that read no blocklist go by the settings. A project's settings can still switch it on:
-    overdeck plugins remove mends those that are there today.
+    Not every version of the client reads that file: Claude Code 2.1.197 does not.
     """
     from overdeck.wiring.plugins.ledger import Ledger
     from overdeck.wiring.plugins.removal import block as keep_out
     from overdeck.wiring.scope import here
 
     with verb("plugins.block", as_json) as out:
-        done = keep_out(Ledger(Places.from_environment(), here()), name, dry_run=dry_run)
+        ledger = Ledger(Places.from_environment(), here())
+        done = keep_out(ledger, name, dry_run=dry_run)
         say(done, out)
+        for file in next((plugin.on_in for plugin in ledger.plugins() if plugin.id == done.plugin), ()):
+            out.warn(f"{file} switches {done.plugin} on; to take it out: overdeck plugins remove {done.plugin}")
+        out.warn(UNREAD)
         if not done.changed:
             out.line(f"{done.plugin} is blocked already")
         elif dry_run:
-            out.line(f"would block {done.plugin} in {len(done.files)} files (dry run: nothing was written)")
+            out.line(f"would block {done.plugin} (dry run: nothing was written)")
         else:
-            out.line(f"blocked {done.plugin} in {len(done.files)} files")
+            out.line(f"blocked {done.plugin}")

@@ -24,8 +24,8 @@ def remove(
 ) -> None:
     """Remove a plugin in all places at once, or in none: settings, the client's own files, your templates.
 
-    It is switched off wherever a file switches it on, forgotten, blocked, and a stub that does nothing takes the place
-    of its folder for sessions that still run. Every file has a backup. Nothing of the plugin's is run.
+    No file names it any more, it is in the blocklist, and a stub that does nothing takes the place of its folder for
+    sessions that still run. Every file has a backup. Nothing of the plugin's is run.
     """
     from overdeck.wiring.plugins.ledger import Ledger
     from overdeck.wiring.plugins.removal import remove as take_away

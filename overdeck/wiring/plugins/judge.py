@@ -63,7 +63,6 @@ class Verdict:
     folder: Path
     name: str
     version: str
-    default_enabled: bool
     handlers: tuple[Handler, ...]
     servers: tuple[str, ...]
     """Command lines that every session would start beside hooks: MCP and language servers."""
@@ -118,7 +117,6 @@ def judge(folder: Path, *, home: Path | None = None, path: str | None = None) ->
         folder=folder,
         name=name if isinstance(name, str) and name else folder.name,
         version=version if isinstance(version, str) else "",
-        default_enabled=manifest.get("defaultEnabled") is not False,
         handlers=handlers,
         servers=tuple(_servers(folder, manifest)),
         mentions=mentions,

@@ -1,7 +1,8 @@
 """What the client's files say of plugins: installed where, switched on by whom, blocked.
 
-Read in Claude Code 2.1.197's shipped code: ``enabledPlugins`` is name → bool or list; a plugin without any such key
-starts as its manifest's ``defaultEnabled`` says; ``installed_plugins.json`` is the client's own bookkeeping.
+Measured with Claude Code 2.1.197: a plugin runs where ``enabledPlugins`` of a settings file says true, or by its code a
+list; a project's word comes before the user's. What ``installed_plugins.json`` lists and no settings file names does not
+run. ``plugins/blocklist.json`` is not read.
 """
 
 import json
@@ -64,10 +65,6 @@ class Ledger:
         return self.places.claude_dir / "plugins" / "cache"
 
     @property
-    def own_settings(self) -> Path:
-        return user_settings(self.places).absolute()
-
-    @property
     def state_files(self) -> list[Path]:
         """``.claude.json``: beside the client's folder, or in it where ``CLAUDE_CONFIG_DIR`` moved it."""
         paths = (self.places.home / ".claude.json", self.places.claude_dir / ".claude.json")
@@ -108,7 +105,8 @@ class Ledger:
             for project in self._projects()
             for name in ("settings.json", "settings.local.json")
         ]
-        own = [self.own_settings, self.own_settings.with_name("settings.local.json")]
+        first = user_settings(self.places).absolute()
+        own = [first, first.with_name("settings.local.json")]
         found: dict[Path, Path] = {}
         for path in [*own, *here, *known, *self.templates()]:
             if path.exists():

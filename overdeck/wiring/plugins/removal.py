@@ -57,7 +57,7 @@ class Removal:
 
 
 def remove(ledger: Ledger, name: str, *, dry_run: bool = False, root: Path = Path("/")) -> Removal:
-    """Switch the plugin off in every settings file and template, forget it, put stubs in its place, and block it.
+    """Take the plugin out of every settings file and template, forget it, put stubs in its place, and block it.
 
     Idempotent; one that was killed half-way is finished by the next. Runs nothing of the plugin's. ``root`` is where
     the file system begins for an administrator's settings. Raises OverdeckError before anything is changed where one
@@ -68,7 +68,7 @@ def remove(ledger: Ledger, name: str, *, dry_run: bool = False, root: Path = Pat
 
 
 def block(ledger: Ledger, name: str, *, dry_run: bool = False) -> Removal:
-    """Keep a plugin, installed or not, from coming back: off in the user's settings, and in ``blocklist.json``.
+    """Put a plugin, installed or not, into ``blocklist.json``; what is on now stays on (``remove``).
 
     ``name`` must be an id (``NAME@MARKETPLACE``) where no file of the client's names it. Raises OverdeckError.
     """
@@ -175,15 +175,12 @@ def _apply(places: Places, planned: Removal, *, journal: bool) -> Removal:
 
 def _edits(ledger: Ledger, plugin: str, *, block_only: bool) -> Iterator[Rewrite]:
     """Every file with the bytes it is to have. Raises OverdeckError for one that names it and cannot be edited."""
-    own = ledger.own_settings
-    settings = [own] if block_only else [own, *(file for file in ledger.settings_files() if file != own)]
-    for file in settings:
-        off = partial(switches.switch_off, plugin=plugin, always=file == own)
-        yield _edit(file, plugin, off, needed=file == own)
     if not block_only:
-        yield _edit(ledger.installed_file, plugin, lambda text: switches.forget_installed(text, plugin))
+        for file in ledger.settings_files():
+            yield _edit(file, plugin, partial(switches.forget_switch, plugin=plugin))
+        yield _edit(ledger.installed_file, plugin, partial(switches.forget_installed, plugin=plugin))
         for file in ledger.state_files:
-            yield _edit(file, plugin, lambda text: switches.forget_known(text, plugin))
+            yield _edit(file, plugin, partial(switches.forget_known, plugin=plugin))
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     entry = {"plugin": plugin, "added_at": now, "reason": REASON, "text": f"overdeck plugins remove {plugin}"}
     fresh = json.dumps({"fetchedAt": now, "plugins": []}, indent=2) + "\n"
@@ -263,7 +260,7 @@ def _check_managed(root: Path, plugin: str) -> None:
     for managed in managed_paths(root):
         try:
             text = (read(managed) or b"{}").decode("utf-8-sig", "replace")
-            on = switches.switch_off(text, plugin, always=False) != text
+            on = switches.is_on(text, plugin)
         except (OSError, OverdeckError, Refused):
             continue
         if on:

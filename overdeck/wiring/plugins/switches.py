@@ -1,4 +1,4 @@
-"""A plugin's name in the text of the client's JSON files: switched off, forgotten, blocked; no other byte changed."""
+"""A plugin's name in the text of the client's JSON files: forgotten, or blocked; no other byte changed."""
 
 import json
 from collections.abc import Callable
@@ -12,24 +12,21 @@ from overdeck.wiring.plugins.ledger import SWITCHES
 Edit = Callable[[str], str]
 
 
-def switch_off(text: str, plugin: str, *, always: bool) -> str:
-    """A settings file's text with ``plugin`` switched off where it is on; with ``always`` also where it is not named.
+def is_on(text: str, plugin: str) -> bool:
+    """Whether a settings file's text switches the plugin on: with true, or a list. Raises Refused."""
+    tables = _root(text).named(SWITCHES)
+    return any(item.node.value is not False for table in tables for item in table.node.named(plugin))
 
-    An explicit ``false`` is needed: without any word, a plugin may start by its manifest's ``defaultEnabled``.
+
+def forget_switch(text: str, plugin: str) -> str:
+    """A settings file's text without any word on the plugin, on or off.
+
+    Not even ``false`` is left: what ``enabledPlugins`` names, Claude Code 2.1.197 writes back into
+    ``installed_plugins.json`` when it starts, and what no file names it does not start (both measured).
     """
-    while place := _switched_on(_root(text), plugin):
-        container, index = place
-        text = splice.replace(text, splice.style_of(text, _root(text)), container, index, False)
-    root = _root(text)
-    tables = root.named(SWITCHES)
-    if not always or any(table.node.named(plugin) for table in tables):
-        return text
-    style = splice.style_of(text, root)
-    if not tables:
-        return splice.append(text, style, root, {plugin: False}, key=SWITCHES)
-    if tables[-1].node.kind != "object":
-        raise Refused(f"{SWITCHES} is not an object")
-    return splice.append(text, style, tables[-1].node, False, key=plugin)
+    while place := _member(_root(text).named(SWITCHES), plugin):
+        text = splice.remove(text, *place)
+    return text
 
 
 def forget_installed(text: str, plugin: str) -> str:
@@ -42,18 +39,13 @@ def forget_installed(text: str, plugin: str) -> str:
 def forget_known(text: str, plugin: str) -> str:
     """``.claude.json`` without the plugin in any table about plugins, its own and each project's.
 
-    A table is about plugins where its key says so; in one of switches the plugin is switched off.
+    A table is about plugins where its key says so.
     """
     while True:
         root = _root(text)
         tables = [root, *(project.node for item in root.named("projects") for project in item.node.items)]
         about = [item for table in tables for item in table.items if "plugin" in (item.key or "").lower()]
-        switches = [item for item in about if item.key == SWITCHES]
-        if place := next((found for item in switches if (found := _switched_on_in(item.node, plugin))), None):
-            text = splice.replace(text, splice.style_of(text, root), *place, False)
-            continue
-        others = [item for item in about if item.key != SWITCHES]
-        place = next((found for item in others if (found := _mention(item.node, plugin))), None)
+        place = next((found for item in about if (found := _mention(item.node, plugin))), None)
         if place is None:
             return text
         text = splice.remove(text, *place)
@@ -84,17 +76,6 @@ def mentions(text: str, plugin: str) -> bool:
         return plugin in json.dumps(json.loads(text), ensure_ascii=False)
     except (ValueError, RecursionError):
         return False
-
-
-def _switched_on(root: Node, plugin: str) -> tuple[Node, int] | None:
-    return next((found for table in root.named(SWITCHES) if (found := _switched_on_in(table.node, plugin))), None)
-
-
-def _switched_on_in(table: Node, plugin: str) -> tuple[Node, int] | None:
-    for index, item in enumerate(table.items):
-        if item.key == plugin and item.node.value is not False:
-            return table, index
-    return None
 
 
 def _member(tables: list[Item], plugin: str) -> tuple[Node, int] | None:

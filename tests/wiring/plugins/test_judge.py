@@ -27,7 +27,7 @@ def hooked(command: str, **more: Any) -> dict[str, Any]:
 def plugin(tmp_path: Path) -> Path:
     """A plugin against which there is nothing."""
     root = tmp_path / "fine"
-    write(root / ".claude-plugin" / "plugin.json", {"name": "fine", "version": "1.2.3", "defaultEnabled": False})
+    write(root / ".claude-plugin" / "plugin.json", {"name": "fine", "version": "1.2.3"})
     write(root / "hooks" / "hooks.json", hooked('python3 -I -S "${CLAUDE_PLUGIN_ROOT}/hooks/format.py"'))
     write(root / "hooks" / "format.py", "import sys\nsys.stdin.buffer.read(65536)\n")
     return root
@@ -37,7 +37,7 @@ def test_a_plugin_against_which_there_is_nothing(plugin: Path, tmp_path: Path) -
     ran = Home(tmp_path / "home").run("overdeck", "plugins", "audit", str(plugin), "--fail-on", "error", "--json")
 
     assert ran.code == 0 and ran.data["worst"] in ("", "warning") and not ran.data["calls_model"]
-    assert (ran.data["name"], ran.data["version"], ran.data["default_enabled"]) == ("fine", "1.2.3", False)
+    assert (ran.data["name"], ran.data["version"]) == ("fine", "1.2.3")
     assert [(one["event"], one["matcher"]) for one in ran.data["handlers"]] == [("PostToolUse", "Write")]
     assert ran.data["moments"]["one Write call"]["handlers"] == 1
 

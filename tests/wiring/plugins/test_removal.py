@@ -53,9 +53,9 @@ def removed(home: Home) -> bool:
     known = read(home, ".claude.json")
     one = known["projects"][str(home.root / "one")]
     return (
-        all(switches_[PLUGIN] is False and switches_.get(OTHER) in (True, None) for switches_ in settings)
+        settings == [{OTHER: True}, {OTHER: True}, {OTHER: True}, {}, {}]
         and PLUGIN not in known["pluginUsage"]
-        and one["enabledPlugins"] == {PLUGIN: False}
+        and one["enabledPlugins"] == {}
         and one["seenPlugins"] == [OTHER]
         and list(read(home, ".claude/plugins/installed_plugins.json")["plugins"]) == [OTHER]
         and [entry["plugin"] for entry in read(home, ".claude/plugins/blocklist.json")["plugins"]] == [PLUGIN]
@@ -75,10 +75,12 @@ def test_no_byte_beside_the_plugins_is_changed(home):
     before = tree(home.root, ".local", "cache")
     home.run("overdeck", "plugins", "remove", PLUGIN)
     after = tree(home.root, ".local", "cache")
-    settings = after["two/.claude/settings.json"].replace(b"false", b"true")
 
-    assert settings == before["two/.claude/settings.json"]
-    assert after["dotfiles/seat.json"] == b'{"enabledPlugins":{"noisy@market":false}}'
+    assert after[".claude/settings.json"] == before[".claude/settings.json"].replace(
+        b'"noisy@market": true,\n    ', b""
+    )
+    assert after["two/.claude/settings.json"] == b'{\n  "enabledPlugins": {}\n}\n'
+    assert after["dotfiles/seat.json"] == b'{"enabledPlugins":{}}'
     assert after["three/.claude/settings.json"] == before["three/.claude/settings.json"]
     assert b'"history": [\n        "noisy@market"\n      ]' in after[".claude.json"], (
         "a history is no table of plugins"
@@ -99,7 +101,7 @@ def test_a_dry_run_shows_every_change_as_a_diff_and_writes_nothing(home):
     ran = home.run("overdeck", "plugins", "remove", PLUGIN, "--dry-run")
 
     assert ran.code == 0 and tree(home.root) == before
-    assert '-    "noisy@market": true' in ran.out and '+    "noisy@market": false' in ran.out
+    assert '-    "noisy@market": true' in ran.out and '+      "plugin": "noisy@market",' in ran.out
     for name in (
         "settings.json",
         "settings.local.json",
@@ -116,12 +118,11 @@ def test_a_diff_shows_no_line_beside_the_changed_ones(home):
     assert "sk-secret" not in home.run("overdeck", "plugins", "remove", PLUGIN).out
 
 
-def test_a_plugin_that_no_settings_name_is_switched_off_by_name_because_it_may_start_by_default(home):
-    home.run("overdeck", "plugins", "remove", PLUGIN)
-    (home.root / ".claude/settings.json").write_text("{}\n")
+def test_what_was_off_is_not_named_any_more_either_because_the_client_would_list_it_again(home):
+    (home.root / ".claude/settings.json").write_text('{"enabledPlugins": {"noisy@market": false}}')
     home.run("overdeck", "plugins", "remove", PLUGIN)
 
-    assert read(home, ".claude/settings.json") == {"enabledPlugins": {PLUGIN: False}}
+    assert read(home, ".claude/settings.json") == {"enabledPlugins": {}}
 
 
 def test_undo_puts_every_byte_and_folder_back(home):
@@ -387,8 +388,18 @@ def test_block_keeps_out_a_plugin_that_was_never_there(home):
         and entry["plugin"] == "worse@market"
         and set(entry) == {"plugin", "added_at", "reason", "text"}
     )
-    assert read(home, ".claude/settings.json")["enabledPlugins"]["worse@market"] is False
     assert "blocked already" in home.run("overdeck", "plugins", "block", "worse@market").out
+
+
+def test_block_says_what_it_does_not_do(home):
+    before = tree(home.root, ".local")
+    warnings = home.run("overdeck", "plugins", "block", PLUGIN, "--json").document["warnings"]
+
+    assert any("does not read" in text for text in warnings)
+    assert sum("plugins remove noisy@market" in text for text in warnings) == 5
+    assert {name for name, content in tree(home.root, ".local").items() if before.get(name) != content} == {
+        ".claude/plugins/blocklist.json"
+    }
 
 
 def test_block_keeps_what_the_client_wrote_into_the_blocklist(home):
@@ -413,7 +424,7 @@ def test_a_moved_config_folder_has_its_own_state_file(home, tmp_path):
     home.run("overdeck", "plugins", "remove", PLUGIN, env={"CLAUDE_CONFIG_DIR": str(other)})
 
     assert json.loads((other / ".claude.json").read_text()) == {"pluginUsage": {}}
-    assert json.loads((other / "settings.json").read_text())["enabledPlugins"][PLUGIN] is False
+    assert PLUGIN not in (other / "settings.json").read_text()
 
 
 def test_list_says_who_switches_a_plugin_on(home):
@@ -437,29 +448,30 @@ def test_files_of_any_shape_list_without_a_crash(home):
             assert home.run("overdeck", "plugins", "list", "--json").code == 0
 
 
-@given(documents(), st.booleans())
+@given(documents(), st.sampled_from([True, False, ["1"]]), st.booleans())
 @tries(max_examples=80, deadline=None)
-def test_switching_off_changes_the_switch_and_means_nothing_else(text, on):
+def test_forgetting_a_switch_gives_the_text_back_that_was_before_it(text, value, beside):
     data = json.loads(text)
-    data.pop("enabledPlugins", None)
-    off = switches.switch_off(text, PLUGIN, always=True)
-    after = json.loads(off)
-    assert after.pop("enabledPlugins", None) == {PLUGIN: False}
-    assert after == data and list(after) == list(data)
-    turned = off.replace("false", "true") if "false" not in text else off
-    assert json.loads(switches.switch_off(turned, PLUGIN, always=False))["enabledPlugins"] == {PLUGIN: False}
+    data["enabledPlugins"] = {OTHER: True, PLUGIN: value} if beside else {PLUGIN: value}
+    for indent in (None, 2, "\t"):
+        written = json.dumps(data, indent=indent)
+        left = switches.forget_switch(written, PLUGIN)
+        assert json.loads(left) == {**data, "enabledPlugins": {OTHER: True} if beside else {}}
+        assert list(json.loads(left)) == list(data)
+        assert not beside or left == json.dumps({**data, "enabledPlugins": {OTHER: True}}, indent=indent)
+    assert switches.forget_switch(text, PLUGIN) == text or PLUGIN in text
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"enabledPlugins": 5}'])
+@pytest.mark.parametrize("text", ["", "[]", "{"])
 def test_what_is_no_object_is_refused_never_guessed(text):
     with pytest.raises(Refused):
-        switches.switch_off(text, PLUGIN, always=True)
+        switches.forget_switch(text, PLUGIN)
 
 
-def test_a_repeated_switch_is_off_in_both_places():
-    text = '{"enabledPlugins": {"noisy@market": true, "noisy@market": true}}'
+def test_a_repeated_switch_is_gone_in_both_places():
+    text = '{"enabledPlugins": {"noisy@market": true, "a": true, "noisy@market": true}}'
 
-    assert "true" not in switches.switch_off(text, PLUGIN, always=False)
+    assert switches.forget_switch(text, PLUGIN) == '{"enabledPlugins": {"a": true}}'
 
 
 def test_the_ledger_reads_the_first_form_of_the_clients_bookkeeping(places, home):
