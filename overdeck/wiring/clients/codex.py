@@ -7,7 +7,6 @@ documentation and published source: the default of 600 s, which events take a ma
 """
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -98,6 +97,8 @@ def parse(raw: bytes, path: Path, *, scope: str = "", plugin_root: Path | None =
 
 
 def _parse_toml(raw: bytes, path: Path, scope: str) -> Settings:
+    import tomllib  # 4 ms that only a config.toml is worth
+
     walk = Walk(DIALECT, path)
     data: dict[str, Any] = {}
     try:
