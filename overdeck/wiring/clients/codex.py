@@ -88,9 +88,8 @@ def parse(raw: bytes, path: Path, *, scope: str = "", plugin_root: Path | None =
         if not problems:
             walk.problem("the top level is not an object", "make it one: { … }")
         data = {}
-    for key in data:
-        if key not in ("hooks", "description"):
-            walk.problem(f"unknown key {key[:60]!r} beside hooks", "remove it", key)
+    for key in [key for key in data if key not in ("hooks", "description")][:20]:
+        walk.problem(f"unknown key {key[:60]!r} beside hooks", "remove it", key)
     if "hooks" in data:
         walk.hooks(data["hooks"], "hooks")
     return Settings(path, data, walk.handlers, tuple(walk.problems), plugin_root, NAME, scope)
