@@ -74,8 +74,12 @@ _IN_MANIFEST = {
     "name": "a string",
     "version": "a string",
     "description": "a string",
+    "displayName": "a string",
+    "repository": "a string",
     "license": "a string",
     "keywords": "a list of strings",
+    "defaultEnabled": "true or false",
+    "author": "an object",
 }
 
 _HOOK_KEYS = {
@@ -152,6 +156,8 @@ def in_manifest(data: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]
     for key, expected in _IN_MANIFEST.items():
         if key in data and not is_a(data[key], expected):
             yield f"{key} is {_found(data[key], expected)}, not {expected}", f"write {expected}", [key]
+    if isinstance(data.get("name"), str) and (not data["name"] or " " in data["name"]):
+        yield "the plugin's name is empty or has blanks", "write-it-so, in one word", ["name"]
     author = data.get("author")
     if isinstance(author, dict) and not isinstance(author.get("name"), str):
         yield "the author has no name", 'write {"name": "…"}', ["author"]
