@@ -2,7 +2,7 @@
 
 Measured (contract/FACTS.md; what that leaves open, docs/plans/wiring.md): what makes it drop a settings file or plugin,
 matchers, dedup, timeouts, which scopes ``disableAllHooks`` and ``allowManagedHooksOnly`` reach, hooks in plugin.json
-and in front matter. Not measured: where an administrator's settings are on macOS, and its record of installed plugins.
+and in front matter, its record of installed plugins. Not measured: where an administrator's settings are on macOS.
 """
 
 import json
@@ -48,8 +48,11 @@ def files(places: Places, project: Path, *, root: Path = Path("/"), named: Seque
     found = [file for path, scope in scopes.items() for file in opened(NAME, path, scope=scope)]
     found += [file for path in named for file in opened(NAME, path, scope="")]
     found += [file for path in managed_paths(root) for file in opened(NAME, path, scope="managed")]
-    for name in enabled_plugins(found):
-        for folder in installed_plugins(places, project).get(name, []):
+    enabled = enabled_plugins(found)
+    installed = installed_plugins(places, project) if enabled else {}
+    for name in enabled:
+        here = marketplace_folder(places, name)
+        for folder in installed.get(name, []) if here is None else [here]:
             found += plugin_files(folder)
     for folder in distinct([places.claude_dir, project / ".claude"]):
         found += component_files(folder)
@@ -96,6 +99,22 @@ def installed_plugins(places: Places, project: Path) -> dict[str, list[Path]]:
         return {name: list(dict.fromkeys(_folders(entry, project))) for name, entry in plugins.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
+
+
+def marketplace_folder(places: Places, plugin: str) -> Path | None:
+    """Where a plugin of a marketplace that is a local folder runs from: there, not from its installed copy (measured).
+    None for any other marketplace, and where the client's bookkeeping is odd.
+    """
+    name, _, marketplace = plugin.rpartition("@")
+    try:
+        known = json.loads(read_regular(places.claude_dir / "plugins" / "known_marketplaces.json"))[marketplace]
+        if known["source"]["source"] != "directory":
+            return None
+        root = Path(known["installLocation"])
+        listed = json.loads(read_regular(root / ".claude-plugin" / "marketplace.json"))["plugins"]
+        return _inside(root, next(one["source"] for one in listed if one["name"] == name))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, StopIteration, RecursionError):
+        return None
 
 
 def _folders(entry: Any, project: Path) -> Iterator[Path]:
