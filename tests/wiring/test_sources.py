@@ -251,3 +251,27 @@ def test_a_dropped_file_silences_nobody(machine):
     machine.write(machine.project / ".claude/settings.json", STOP)
 
     assert silenced(machine.files()) == {}
+
+
+def test_a_plugin_of_a_local_marketplace_runs_from_there(machine, tmp_path):
+    market = tmp_path / "market"
+    machine.write(market / ".claude-plugin/marketplace.json", {"plugins": [{"name": "a", "source": "./a"}]})
+    machine.write(market / "a/hooks/hooks.json", STOP)
+    machine.write(machine.plugin("a@m") / "hooks/hooks.json", STOP)
+    machine.write(machine.home / ".claude/settings.json", {"enabledPlugins": {"a@m": True}})
+    known = {"source": {"source": "directory", "path": str(market)}, "installLocation": str(market)}
+    machine.write(machine.home / ".claude/plugins/known_marketplaces.json", {"m": known})
+    assert [file.plugin_root for file in machine.files() if file.scope == "plugin"] == [market / "a"]
+
+    known["source"] = {"source": "github", "repo": "a/b"}
+    machine.write(machine.home / ".claude/plugins/known_marketplaces.json", {"m": known})
+    assert [file.plugin_root.name for file in machine.files() if file.scope == "plugin"] == ["a@m"]
+
+
+@pytest.mark.parametrize("record", ["{", "[]", '{"m": 5}', '{"m": {"source": {"source": "directory"}}}'])
+def test_an_odd_record_of_marketplaces_is_no_crash(machine, record):
+    machine.write(machine.plugin("a@m") / "hooks/hooks.json", STOP)
+    machine.write(machine.home / ".claude/settings.json", {"enabledPlugins": {"a@m": True}})
+    machine.write(machine.home / ".claude/plugins/known_marketplaces.json", record)
+
+    assert len([file for file in machine.files() if file.scope == "plugin"]) == 1

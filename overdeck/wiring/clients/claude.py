@@ -2,7 +2,7 @@
 
 Measured (contract/FACTS.md; what that leaves open, docs/plans/wiring.md): what makes it drop a settings file or plugin,
 matchers, dedup, timeouts, which scopes ``disableAllHooks`` and ``allowManagedHooksOnly`` reach, hooks in plugin.json
-and in front matter. Not measured: where an administrator's settings are on macOS, and its record of installed plugins.
+and in front matter, its record of installed plugins. Not measured: where an administrator's settings are on macOS.
 """
 
 import json
@@ -15,7 +15,7 @@ from typing import Any
 from overdeck.dispatch import clients as answers
 from overdeck.dispatch import matchers
 from overdeck.paths import Places
-from overdeck.wiring.clients.claude_types import TARGETS, beside_hooks, flaws
+from overdeck.wiring.clients.claude_types import TARGETS, beside_hooks, flaws, in_manifest
 from overdeck.wiring.clients.opening import distinct, opened
 from overdeck.wiring.handler import LONGEST_TIMEOUT_S, Handler
 from overdeck.wiring.parsing import Dialect, Problem, Walk, document, kind, positive
@@ -48,8 +48,11 @@ def files(places: Places, project: Path, *, root: Path = Path("/"), named: Seque
     found = [file for path, scope in scopes.items() for file in opened(NAME, path, scope=scope)]
     found += [file for path in named for file in opened(NAME, path, scope="")]
     found += [file for path in managed_paths(root) for file in opened(NAME, path, scope="managed")]
-    for name in enabled_plugins(found):
-        for folder in installed_plugins(places, project).get(name, []):
+    enabled = enabled_plugins(found)
+    installed = installed_plugins(places, project) if enabled else {}
+    for name in enabled:
+        here = marketplace_folder(places, name)
+        for folder in installed.get(name, []) if here is None else [here]:
             found += plugin_files(folder)
     for folder in distinct([places.claude_dir, project / ".claude"]):
         found += component_files(folder)
@@ -96,6 +99,22 @@ def installed_plugins(places: Places, project: Path) -> dict[str, list[Path]]:
         return {name: list(dict.fromkeys(_folders(entry, project))) for name, entry in plugins.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
+
+
+def marketplace_folder(places: Places, plugin: str) -> Path | None:
+    """Where a plugin of a marketplace that is a local folder runs from: there, not from its installed copy (measured).
+    None for any other marketplace, and where the client's bookkeeping is odd.
+    """
+    name, _, marketplace = plugin.rpartition("@")
+    try:
+        known = json.loads(read_regular(places.claude_dir / "plugins" / "known_marketplaces.json"))[marketplace]
+        if known["source"]["source"] != "directory":
+            return None
+        root = Path(known["installLocation"])
+        listed = json.loads(read_regular(root / ".claude-plugin" / "marketplace.json"))["plugins"]
+        return _inside(root, next(one["source"] for one in listed if one["name"] == name))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, StopIteration, RecursionError):
+        return None
 
 
 def _folders(entry: Any, project: Path) -> Iterator[Path]:
@@ -154,6 +173,8 @@ def component_files(folder: Path, *, plugin_root: Path | None = None) -> list[Se
 def parse(raw: bytes, path: Path, *, scope: str = "", plugin_root: Path | None = None) -> Settings:
     """A settings file, a plugin's hooks.json or plugin.json, or a Markdown file with front matter, by its name."""
     if path.suffix == ".md":
+        if b"hooks" not in raw:  # most skills: nothing to import a parser for
+            return Settings(path, {}, (), (), plugin_root, NAME, scope or _component(path))
         from overdeck.wiring.clients.frontmatter import parse_front_matter
 
         return parse_front_matter(raw, path, scope=scope or _component(path), plugin_root=plugin_root)
@@ -213,8 +234,8 @@ def parse_manifest(raw: bytes, path: Path, *, plugin_root: Path) -> Settings:
     if text.startswith("\ufeff"):
         walk.problem(_BOM, _NO_BOM)
     data = data if isinstance(data, dict) else {}
-    if not problems and not isinstance(data.get("name"), str):
-        walk.problem("the plugin has no name", 'add "name": "…"', *(["name"] if "name" in data else []))
+    for reason, fix, path_in in in_manifest(data) if not problems else ():
+        walk.problem(reason, fix, *path_in)
     hooks = data.get("hooks", [])
     for i, part in enumerate(hooks if isinstance(hooks, list) else [hooks]):
         at = ["hooks", str(i)] if isinstance(hooks, list) else ["hooks"]
