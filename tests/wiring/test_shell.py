@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from overdeck.wiring.rules.shell import Unclear, parse
 
-PIECES = ["a", "b c", '"', "'", "$(", ")", "`", "|", "&", ";", "\n", "if ", "then ", "fi", "case x in ", "esac", 
-          "${", "}", "{ ", "<<E\n", "E\n", "[[ ", "]]", "((", "))", "#", "\\", "for i in ", "do ", "done", "f() "]  # fmt: skip
+PIECES = ["a", "b c", '"', "'", "$(", ")", "`", "|", "&", ";", "\n", "if ", "then ", "fi", "case x in ", "esac",
+          "${", "}", "{ ", "<<E\n", "E\n", "[[ ", "]]", "((", "))", "#", "\\", "for i in ", "do ", "done", "f() ",
+          ]  # fmt: skip
 
 
 def names(text: str) -> list[str]:

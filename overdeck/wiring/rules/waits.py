@@ -68,6 +68,9 @@ _SAYS_MODEL = (
 )
 _REQUEST = ("urlopen", "requests.", "curl", "wget")
 _WORLD = ("git", "npm", "pip", "docker", "ssh", "scp", "rsync", "gh", "npx", "uvx", "bunx")
+_AMPERSAND = re.compile(r"(?<![&>|<])&(?![&>\d])")
+"""One that may put something into the background."""
+
 LIMIT_S = EVENT_TIMEOUT_S["SessionEnd"]
 """What all hooks of SessionEnd share where they name no timeout."""
 
@@ -296,6 +299,8 @@ def _holds_stdout(context: Context) -> Iterator[Hit]:
 
 
 def _shell_daemon(code: Code) -> Spot | None:
+    if not _AMPERSAND.search(code.text):
+        return None
     commands = code.commands
     if any(
         command.name in ("wait", "coproc")

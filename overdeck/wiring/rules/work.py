@@ -305,6 +305,8 @@ def _constant_path(python: Python, node: ast.expr) -> str:
 
 def _shell_rewrite(code: Code) -> tuple[str, int] | None:
     """``n=$(cat FILE)`` … ``echo $((n + 1)) > FILE`` of one file, its name the same in every call."""
+    if "cat" not in code.text:
+        return None
     fixed = {}
     for command in code.commands:
         for word in command.assignments:
