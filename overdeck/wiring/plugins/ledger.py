@@ -1,8 +1,8 @@
 """What the client's files say of plugins: installed where, switched on by whom, blocked.
 
-Measured with Claude Code 2.1.197: a plugin runs where ``enabledPlugins`` of a settings file says true, or by its code a
-list; a project's word comes before the user's. What ``installed_plugins.json`` lists and no settings file names does not
-run. ``plugins/blocklist.json`` is not read.
+Measured with Claude Code 2.1.197: a plugin runs where ``enabledPlugins`` of a settings file says true (by its code, a
+list too), and a project's word comes before the user's. What ``installed_plugins.json`` lists and no settings file
+names does not run. ``plugins/blocklist.json`` is not read.
 """
 
 import json
