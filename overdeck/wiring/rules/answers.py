@@ -4,7 +4,7 @@
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from overdeck.dispatch.matchers import CLAUDE_EVENTS
@@ -42,6 +42,13 @@ class Answer(NamedTuple):
     specific: Mapping[str, object] | None
     line: int
 
+
+_PERMISSION = re.compile(r"permissionDecision\b")
+_DECIDES = re.compile(r"\bdecision[\"']?\s*:")
+_EVENT_NAMED = re.compile(r"hookEventName[\"']\s*:\s*\\?[\"'](\w+)")
+_ANSWERS = ("hookSpecificOutput", "decision", "continue", "systemMessage")
+_PRINTS_TEXT = re.compile(r"print\(\s*f?[\"'](?![{\[])(?![^\n]*stderr)")
+_EXITS_1 = ("exit(1", 'exit("', "exit('", "exit(f", "SystemExit(", "exit 1")
 
 UNKNOWN = object()
 """A value that is only known when the script runs."""
@@ -156,10 +163,18 @@ def _serves_several(context: Context, code: Code) -> bool:
     return len(events) > 1
 
 
-def _each_answer(context: Context, *, one_event: bool) -> Iterator[tuple[Handler, Code, Answer, Hit]]:
-    seen = set()
+def _each_answer(
+    context: Context, may: Callable[[str, str], bool], *, one_event: bool
+) -> Iterator[tuple[Handler, Code, Answer, Hit]]:
+    """Every answer of a script that ``may`` (by its text and its event) hold one worth parsing it for, each once."""
+    seen: set[tuple[object, ...]] = set()
     for file, handler, code in context.each_code():
-        if handler.event not in CLAUDE_EVENTS or (one_event and _serves_several(context, code)):
+        if handler.event not in CLAUDE_EVENTS or not may(code.text, handler.event):
+            continue
+        if code.path is not None and (file.path, code.path) in seen:
+            continue
+        seen.add((file.path, code.path))
+        if one_event and _serves_several(context, code):
             continue
         for answer in _answers(code):
             key = (file.path, code.path or handler.pointer, answer.line)
@@ -169,8 +184,22 @@ def _each_answer(context: Context, *, one_event: bool) -> Iterator[tuple[Handler
                 yield handler, code, answer, where
 
 
+def _may_decide(text: str, event: str) -> bool:
+    return event in TAKES_NO_DECISION and bool(_DECIDES.search(text))
+
+
+def _may_stray(text: str, event: str) -> bool:
+    return len(_PERMISSION.findall(text)) > text.count("hookSpecificOutput")
+
+
+def _may_lack_name(text: str, event: str) -> bool:
+    outputs = text.count("hookSpecificOutput")
+    named = text.count("hookEventName")
+    return outputs > 0 and (named < outputs or any(name != event for name in _EVENT_NAMED.findall(text)))
+
+
 def _decision(context: Context) -> Iterator[Hit]:
-    for handler, code, answer, hit in _each_answer(context, one_event=True):
+    for handler, code, answer, hit in _each_answer(context, _may_decide, one_event=True):
         if "decision" in answer.keys and handler.event in TAKES_NO_DECISION:
             yield hit._replace(
                 why=f"{code.at(answer.line)} answers with a decision at the top, which {handler.event} does "
@@ -183,7 +212,7 @@ def _decision(context: Context) -> Iterator[Hit]:
 
 
 def _top_level(context: Context) -> Iterator[Hit]:
-    for _, code, answer, hit in _each_answer(context, one_event=False):
+    for _, code, answer, hit in _each_answer(context, _may_stray, one_event=False):
         stray = [name for name in ("permissionDecision", "permissionDecisionReason") if name in answer.keys]
         if stray and answer.specific is None and "hookSpecificOutput" not in answer.keys:
             yield hit._replace(
@@ -194,7 +223,7 @@ def _top_level(context: Context) -> Iterator[Hit]:
 
 
 def _no_event_name(context: Context) -> Iterator[Hit]:
-    for handler, code, answer, hit in _each_answer(context, one_event=False):
+    for handler, code, answer, hit in _each_answer(context, _may_lack_name, one_event=False):
         if answer.specific is None:
             continue
         named = answer.specific.get("hookEventName")
@@ -214,7 +243,9 @@ def _no_event_name(context: Context) -> Iterator[Hit]:
 
 def _beside(context: Context) -> Iterator[Hit]:
     seen = set()
-    for file, handler, code in context.each_code():
+    for file, handler, code in context.each_code(says=_ANSWERS):
+        if code.language == "python" and not _PRINTS_TEXT.search(code.text):
+            continue
         found = _python_beside(code) if code.python is not None else _shell_beside(code)
         key = (file.path, code.path or handler.pointer)
         if found and key not in seen:
@@ -309,8 +340,8 @@ def _shell_beside(code: Code) -> tuple[str, int] | None:
 
 def _exit_one(context: Context) -> Iterator[Hit]:
     seen = set()
-    for file, handler, code in context.each_code():
-        if handler.event not in BLOCKS_BY_EXIT_2:
+    for file, handler, code in context.each_code(says=_EXITS_1):
+        if handler.event not in BLOCKS_BY_EXIT_2 or not _REFUSES.search(code.text):
             continue
         found = _python_exit_one(code) if code.python is not None else _shell_exit_one(code)
         key = (file.path, code.path or handler.pointer)

@@ -23,6 +23,7 @@ LONGEST_SCRIPT_BYTES = 1_000_000
 _SHELLS = ("sh", "bash", "dash", "zsh", "ksh")
 _SUFFIXES = {".py": "python", ".sh": "shell", ".bash": "shell"}
 _SUFFIXES |= dict.fromkeys((".js", ".cjs", ".mjs", ".ts", ".mts", ".cts"), "node")
+_HOLDS_PAYLOAD = re.compile(r"^[ \t]*(\w+)[^\n=]*=\s*(?:json\.loads?\(|sys\.stdin)", re.MULTILINE)
 _PYTHON = re.compile(r"python(\d(\.\d+)?)?(\.exe)?$")
 _PYTHON_ALONE = re.compile(r"-[bBdEiIOPqsSuvx]+$")
 
@@ -58,6 +59,15 @@ class Code:
             return Python(ast.parse(self.text))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
+
+    def mentions(self, *words: str) -> bool:
+        """Whether the text holds one of the words, wherever it stands."""
+        return any(word in self.text for word in words)
+
+    @cached_property
+    def payload_names(self) -> tuple[str, ...]:
+        """The names of a Python script that may hold its payload, by the lines that set them."""
+        return tuple(dict.fromkeys(_HOLDS_PAYLOAD.findall(self.text))) if "stdin" in self.text else ()
 
     @property
     def name(self) -> str:

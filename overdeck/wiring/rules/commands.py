@@ -21,6 +21,7 @@ _PATH_ENTRY = (
     "{} puts a relative folder on PATH ({}): which program a name starts then depends on the session's current folder, "
     "and any project can put its own there"
 )
+_SETS_PATH = ("PATH=",)
 _EVERYBODYS = ("claude", "codex", "gemini")
 
 
@@ -174,7 +175,7 @@ def _path_entry(context: Context) -> Iterator[Hit]:
         entry = _relative_entry(value) if isinstance(value, str) else None
         if entry is not None and file.client == "claude" and file.plugin_root is None:
             yield Hit(file.path, "/env/PATH", _PATH_ENTRY.format("env", entry or "an empty one"), fix)
-    for file, handler, code in context.each_code(*_EVERYBODYS):
+    for file, handler, code in context.each_code(*_EVERYBODYS, says=_SETS_PATH):
         for command in code.commands:
             declared = command.words[1:] if command.name in ("export", "declare") else ()
             for word in (*command.assignments, *declared):

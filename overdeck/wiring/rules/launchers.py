@@ -29,14 +29,20 @@ _MANAGERS = {("pyenv", "exec"), ("asdf", "exec"), ("mise", "exec"), ("mise", "x"
              ("nvm", "use"), ("volta", "run"), ("fnm", "exec"), ("conda", "run")}  # fmt: skip
 _NVM = re.compile(r"nvm\.sh$")
 _STORE = re.compile(r"[\\/]WindowsApps[\\/]python[\d.]*(?:\.exe)?(?=$|[\s\"'])", re.IGNORECASE)
+_SAYS_RUNNER = ("npx", "bunx", "uvx", "dlx", "npm exec", '"exec"', "pipx", "bun x", "uv tool", '"uv"')
+_SAYS_MANAGER = ("shims", "volta", "pyenv", "asdf", "mise", "nvm", "fnm", "conda", "jenv")
 _CLIENTS = ("claude", "codex", "gemini")
 
 
-def _argvs(handler: Handler, codes: tuple[Code, ...]) -> Iterator[tuple[tuple[str, ...], Code | None, int]]:
-    """Every command line of a handler, its script's included, with where it stands."""
+def _argvs(
+    handler: Handler, codes: tuple[Code, ...], says: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], Code | None, int]]:
+    """Every command line of a handler, with where it stands; of its script only where that ``says`` a word for it."""
     if handler.args is not None:
         yield (handler.command, *handler.args), None, 0
     for code in codes:
+        if code.path is not None and not code.mentions(*says):
+            continue
         for command in code.commands:
             if command.argv and not any(part.startswith("function:") for part in command.block):
                 yield command.argv, code, command.line
@@ -57,7 +63,7 @@ def _package_runner(context: Context) -> Iterator[Hit]:
     for file, handler in context.handlers(*_CLIENTS):
         if handler.event not in PER_CALL or not handler.starts_process:
             continue
-        for argv, code, line in _argvs(handler, context.codes(file, handler)):
+        for argv, code, line in _argvs(handler, context.codes(file, handler), _SAYS_RUNNER):
             name = argv[0].rpartition("/")[2]
             if name in _RUNNERS or argv[:2] in _RUNNING:
                 shown = name if name in _RUNNERS else " ".join(argv[:2])
@@ -76,7 +82,7 @@ def _shim(context: Context) -> Iterator[Hit]:
     for file, handler in context.handlers(*_CLIENTS):
         if handler.event not in PER_CALL or not handler.starts_process:
             continue
-        for argv, code, line in _argvs(handler, context.codes(file, handler)):
+        for argv, code, line in _argvs(handler, context.codes(file, handler), _SAYS_MANAGER):
             found = _shim_in(argv, context.path if code is None or code.path is None else None)
             if found:
                 yield Hit(

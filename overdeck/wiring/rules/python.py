@@ -31,14 +31,16 @@ class Python:
         self.tree = tree
         self.parents: dict[ast.AST, ast.AST] = {}
         self.imports: dict[str, str] = {}
-        self.nodes = list(ast.walk(tree))
+        self.nodes: list[ast.AST] = [tree]
         depths: dict[ast.AST, int] = {tree: 0}
-        for node in self.nodes:
-            if depths[node] > _DEEPEST:
-                raise TooDeep
+        for node in self.nodes:  # grows while it is walked
+            depth = depths[node] + 1
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
-                depths[child] = depths[node] + 1
+                depths[child] = depth
+                self.nodes.append(child)
+            if depth > _DEEPEST:
+                raise TooDeep
             if isinstance(node, ast.Import):
                 for name in node.names:
                     self.imports[name.asname or name.name.partition(".")[0]] = (

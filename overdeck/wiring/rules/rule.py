@@ -66,11 +66,16 @@ class Context:
             self._codes[key] = tuple(codes_of(handler, self.known(file), file, self._read))
         return self._codes[key]
 
-    def each_code(self, *clients: str) -> Iterator[tuple[Settings, Handler, Code]]:
-        """Every handler with each piece of its code."""
+    def each_code(self, *clients: str, says: tuple[str, ...] = ()) -> Iterator[tuple[Settings, Handler, Code]]:
+        """Every handler with each piece of its code.
+
+        ``says`` are words of which the text must hold one for a rule to find anything in it: most scripts are passed
+        over by that, and never parsed, which is what an audit would spend its time on.
+        """
         for file, handler in self.handlers(*clients):
             for code in self.codes(file, handler):
-                yield file, handler, code
+                if not says or code.mentions(*says):
+                    yield file, handler, code
 
 
 class Hit(NamedTuple):

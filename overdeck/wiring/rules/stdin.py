@@ -14,6 +14,12 @@ from overdeck.wiring.settings import Handler, Settings
 _DEV_STDIN = re.compile(r"/dev/stdin|/dev/fd/0|/proc/self/fd/0")
 _NODE_DEV_STDIN = re.compile(r"(?:readFileSync|openSync|createReadStream)\(\s*(['\"`])/dev/stdin\1")
 _NODE_ONCE = re.compile(r"process\.stdin\.once\(\s*(['\"`])data\1")
+_CHUNK = re.compile(r"os\.read\(|\.read1\(|raw\.read\(|(?:head|dd)\s[^\n]*(?:-c|--bytes|bs=)|stdin\.once")
+_SAYS_DEV_STDIN = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+_SAYS_CHUNK = ("os.read(", ".read1(", "raw.read(", "stdin.once", "head ", "dd ")
+_READ = ("read",)
+_PRINTED = ("print({}", "print(json.dumps({}", "write({}", "write(json.dumps({}")
+_HANDED_ON = ("] = {}", "] = json.dumps({}", ", {}]", ", {},", "[{}", ": {}", ", json.dumps({}", "=json.dumps({}")
 _BIG = {
     "PreToolUse": ("Write", "Edit", "NotebookEdit"),
     "PostToolUse": ("Write", "Edit", "NotebookEdit", "Read"),
@@ -27,12 +33,20 @@ def _is_big(handler: Handler) -> bool:
     return any(matches(handler.matcher, tool) for tool in _BIG.get(handler.event, ()))
 
 
+def _uses_payload(code: Code, how: tuple[str, ...]) -> bool:
+    """Whether a Python script may use what holds its payload in that way; of any other code nothing is said."""
+    if code.language != "python":
+        return True
+    names = (*code.payload_names, "sys.stdin", "json.load(")
+    return code.mentions(*(form.format(name) for form in how for name in names))
+
+
 def _hit(file: Settings, handler: Handler, code: Code, line: int, why: str, fix: str) -> Hit:
     return Hit(file.path, handler.pointer + "/command", f"{code.at(line)} {why}", fix, *code.spot(line))
 
 
 def _dev_stdin(context: Context) -> Iterator[Hit]:
-    for file, handler, code in context.each_code("claude", "gemini"):
+    for file, handler, code in context.each_code("claude", "gemini", says=_SAYS_DEV_STDIN):
         line = _opens_dev_stdin(code)
         if line:
             yield _hit(
@@ -71,8 +85,8 @@ def _opens_dev_stdin(code: Code) -> int:
 
 
 def _first_chunk(context: Context) -> Iterator[Hit]:
-    for file, handler, code in context.each_code("claude", "codex", "gemini"):
-        line = _takes_one_chunk(code)
+    for file, handler, code in context.each_code("claude", "codex", "gemini", says=_SAYS_CHUNK):
+        line = _takes_one_chunk(code) if _CHUNK.search(code.text) else 0
         if line:
             yield _hit(
                 file,
@@ -126,8 +140,8 @@ def _takes_one_chunk(code: Code) -> int:
 
 
 def _read_bytes(context: Context) -> Iterator[Hit]:
-    for file, handler, code in context.each_code("claude", "gemini"):
-        if not _is_big(handler):
+    for file, handler, code in context.each_code("claude", "gemini", says=_READ):
+        if code.language != "shell" or not _is_big(handler):
             continue
         for command in code.commands:
             own = command.before not in ("|", "while") and not any(r.op.startswith("<") for r in command.redirects)
@@ -172,6 +186,8 @@ def _raw_names(code: Code) -> set[str]:
 
 def _echoes(context: Context) -> Iterator[Hit]:
     for file, handler, code in context.each_code():
+        if not _uses_payload(code, _PRINTED):
+            continue
         line = _python_echo(code) if code.python is not None else _shell_echo(code)
         if line:
             yield _hit(
@@ -242,6 +258,10 @@ def _shell_echo(code: Code) -> int:
 
 def _over_exec_limit(context: Context) -> Iterator[Hit]:
     for file, handler, code in context.each_code("claude", "codex", "gemini"):
+        if code.language == "python" and not code.mentions("subprocess", "os.exec", "os.system", "os.spawn"):
+            continue
+        if not _uses_payload(code, _HANDED_ON):
+            continue
         found = _python_export(code) if code.python is not None else _shell_export(code)
         if found:
             how, line = found

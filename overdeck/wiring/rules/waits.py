@@ -50,6 +50,27 @@ _OUTSIDE = {("git", "fetch"), ("git", "pull"), ("git", "push"), ("git", "ls-remo
 _OUTSIDE_ALONE = ("ssh", "scp", "rsync", "gh", "npx", "uvx", "bunx", "wget", "curl")
 
 
+_MODEL = re.compile(
+    r"(?<![.\w/-])(?:claude|gemini|codex|opencode)[\"'\s]|/claude[\"'\s]|claude-code|Anthropic\(|OpenAI\(|GenerativeModel"
+    r"|genai|litellm|ChatCompletion|" + _MODEL_HOST.pattern
+)
+_SAYS_MODEL = (
+    "claude",
+    "gemini",
+    "codex",
+    "opencode",
+    "nthropic",
+    "OpenAI",
+    "openai",
+    "genai",
+    "litellm",
+    "https://",
+)
+_REQUEST = ("urlopen", "requests.", "curl", "wget")
+_WORLD = ("git", "npm", "pip", "docker", "ssh", "scp", "rsync", "gh", "npx", "uvx", "bunx")
+_AMPERSAND = re.compile(r"(?<![&>|<])&(?![&>\d])")
+"""One that may put something into the background."""
+
 LIMIT_S = EVENT_TIMEOUT_S["SessionEnd"]
 """What all hooks of SessionEnd share where they name no timeout."""
 
@@ -133,8 +154,8 @@ def model_call(code: Code) -> Spot | None:
 
 
 def _calls_model(context: Context) -> Iterator[Hit]:
-    for file, handler, code in context.each_code("claude", "codex", "gemini"):
-        spot = model_call(code)
+    for file, handler, code in context.each_code("claude", "codex", "gemini", says=_SAYS_MODEL):
+        spot = model_call(code) if _MODEL.search(code.text) else None
         if spot is not None:
             often = "at every " if handler.event in PER_CALL else "on "
             yield _hit(
@@ -172,7 +193,7 @@ def web_call(code: Code) -> Spot | None:
 
 
 def _network(context: Context) -> Iterator[Hit]:
-    for file, handler, code in context.each_code("claude", "codex", "gemini"):
+    for file, handler, code in context.each_code("claude", "codex", "gemini", says=_REQUEST):
         spot = web_call(code) if handler.event in PER_CALL and not handler.background else None
         if spot is not None:
             limit = f"{handler.longest_s:g} s, its timeout" if handler.timeout_s else f"{handler.longest_s:g} s"
@@ -209,7 +230,7 @@ def _is_popen(code: Code, call: ast.Call) -> bool:
 
 
 def _no_timeout(context: Context) -> Iterator[Hit]:
-    for file, handler, code in context.each_code():
+    for file, handler, code in context.each_code(says=_WORLD):
         if handler.timeout_s is not None or handler.background or handler.event in EVENT_TIMEOUT_S:
             continue
         if handler.event not in PER_CALL and handler.event != "SessionStart":
@@ -259,12 +280,10 @@ def _session_end(context: Context) -> Iterator[Hit]:
 
 
 def _holds_stdout(context: Context) -> Iterator[Hit]:
-    for file, handler, code in context.each_code():
-        spot = (
-            None
-            if handler.background
-            else (_python_daemon(code) if code.python is not None else _shell_daemon(code))
-        )
+    for file, handler, code in context.each_code(says=("Popen", "&")):
+        if handler.background:
+            continue
+        spot = _python_daemon(code) if code.language == "python" else _shell_daemon(code)
         if spot is not None:
             yield _hit(
                 file,
@@ -280,6 +299,8 @@ def _holds_stdout(context: Context) -> Iterator[Hit]:
 
 
 def _shell_daemon(code: Code) -> Spot | None:
+    if not _AMPERSAND.search(code.text):
+        return None
     commands = code.commands
     if any(
         command.name in ("wait", "coproc")
@@ -313,8 +334,9 @@ def _shell_daemon(code: Code) -> Spot | None:
 
 
 def _python_daemon(code: Code) -> Spot | None:
-    python = code.python
-    assert python is not None
+    python = code.python if "Popen" in code.text else None
+    if python is None:
+        return None
     used = {node.id for node in python.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     for call in python.calls_of("subprocess.Popen"):
         given = {word.arg for word in call.keywords}

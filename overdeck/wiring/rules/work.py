@@ -13,9 +13,19 @@ from overdeck.wiring.rules.python import Block, Python
 from overdeck.wiring.rules.rule import Context, Hit, Rule, group_of
 from overdeck.wiring.rules.shell import Command
 
-_LOCKS = re.compile(
-    r"flock|lockf|filelock|FileLock|portalocker|msvcrt\.locking|O_EXCL|os\.link|mkdir\b.*lock|sqlite3|BEGIN"
+_LOCKS = (
+    "flock",
+    "lockf",
+    "filelock",
+    "FileLock",
+    "portalocker",
+    "locking(",
+    "O_EXCL",
+    "os.link",
+    "sqlite3",
+    "BEGIN",
 )
+_LOCK_FOLDER = re.compile(r"mkdir\b.*lock")
 _TEMPORARY = re.compile(r"session|getpid|mkstemp|tempfile|uuid|\$\$|\$PPID|RANDOM|mktemp|\bpid\b", re.IGNORECASE)
 _PATH_CALLS = frozenset(
     {
@@ -27,6 +37,9 @@ _PATH_CALLS = frozenset(
         "os.path.abspath",
     }
 )
+_SAYS_TOOL = ("tool_name",)
+_WRITES = ("write_text(", "write_bytes(", '"w', "'w", ">")
+_READS = ("read_text(", "read_bytes(", "open(")
 _TOOL_NAME = re.compile(r"\.tool_name\b")
 
 
@@ -40,7 +53,7 @@ class Guard(NamedTuple):
 
 
 def _wide(context: Context) -> Iterator[Hit]:
-    for file, handler, code in context.each_code():
+    for file, handler, code in context.each_code(says=_SAYS_TOOL):
         if handler.event not in TOOL_EVENTS or handler.matcher not in ("", "*", ".*"):
             continue
         guard = _python_guard(code.python) if code.python is not None else _shell_guard(code)
@@ -159,8 +172,8 @@ def _case_guard(commands: tuple[Command, ...], at: int) -> Guard | None:
 
 
 def _spawn_first(context: Context) -> Iterator[Hit]:
-    for file, handler, code in context.each_code():
-        if handler.event not in PER_CALL:
+    for file, handler, code in context.each_code(says=_SAYS_TOOL):
+        if handler.event not in PER_CALL or not code.mentions("subprocess", "os.system", "$(", "`"):
             continue
         found = _python_spawn(code.python) if code.python is not None else _shell_spawn(code)
         if found:
@@ -216,8 +229,12 @@ _NEVER_FOR_THE_TEST = frozenset(
 
 
 def _shared_state(context: Context) -> Iterator[Hit]:
-    for file, handler, code in context.each_code():
-        if handler.event not in PER_CALL or _LOCKS.search(code.says):
+    for file, handler, code in context.each_code(says=_WRITES):
+        if handler.event not in PER_CALL or code.mentions(*_LOCKS):
+            continue
+        if code.language == "python" and not (code.mentions(*_WRITES[:-1]) and code.mentions(*_READS)):
+            continue
+        if _LOCK_FOLDER.search(code.text):
             continue
         found = _python_rewrite(code.python) if code.python is not None else _shell_rewrite(code)
         if found:
@@ -288,6 +305,8 @@ def _constant_path(python: Python, node: ast.expr) -> str:
 
 def _shell_rewrite(code: Code) -> tuple[str, int] | None:
     """``n=$(cat FILE)`` … ``echo $((n + 1)) > FILE`` of one file, its name the same in every call."""
+    if "cat" not in code.text:
+        return None
     fixed = {}
     for command in code.commands:
         for word in command.assignments:
