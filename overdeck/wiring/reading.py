@@ -25,6 +25,7 @@ def read_regular(path: Path, *, limit: int = LARGEST_BYTES) -> bytes:
     """
     try:
         _check(path.stat().st_mode, path)  # before open: opening a device can do something
+        # not blocking all the same: between the two lines anything may have taken its place
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except ValueError:  # a NUL in the path
         raise OSError(errno.EINVAL, "its path is none", str(path)) from None

@@ -15,7 +15,7 @@ from typing import Any
 from overdeck.dispatch import clients as answers
 from overdeck.dispatch import matchers
 from overdeck.paths import Places
-from overdeck.wiring.clients.claude_types import TARGETS, beside_hooks, flaws
+from overdeck.wiring.clients.claude_types import TARGETS, beside_hooks, flaws, in_manifest
 from overdeck.wiring.clients.opening import distinct, opened
 from overdeck.wiring.handler import LONGEST_TIMEOUT_S, Handler
 from overdeck.wiring.parsing import Dialect, Problem, Walk, document, kind, positive
@@ -154,6 +154,8 @@ def component_files(folder: Path, *, plugin_root: Path | None = None) -> list[Se
 def parse(raw: bytes, path: Path, *, scope: str = "", plugin_root: Path | None = None) -> Settings:
     """A settings file, a plugin's hooks.json or plugin.json, or a Markdown file with front matter, by its name."""
     if path.suffix == ".md":
+        if b"hooks" not in raw:  # most skills: nothing to import a parser for
+            return Settings(path, {}, (), (), plugin_root, NAME, scope or _component(path))
         from overdeck.wiring.clients.frontmatter import parse_front_matter
 
         return parse_front_matter(raw, path, scope=scope or _component(path), plugin_root=plugin_root)
@@ -213,8 +215,8 @@ def parse_manifest(raw: bytes, path: Path, *, plugin_root: Path) -> Settings:
     if text.startswith("\ufeff"):
         walk.problem(_BOM, _NO_BOM)
     data = data if isinstance(data, dict) else {}
-    if not problems and not isinstance(data.get("name"), str):
-        walk.problem("the plugin has no name", 'add "name": "…"', *(["name"] if "name" in data else []))
+    for reason, fix, path_in in in_manifest(data) if not problems else ():
+        walk.problem(reason, fix, *path_in)
     hooks = data.get("hooks", [])
     for i, part in enumerate(hooks if isinstance(hooks, list) else [hooks]):
         at = ["hooks", str(i)] if isinstance(hooks, list) else ["hooks"]

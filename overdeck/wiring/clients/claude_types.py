@@ -70,6 +70,14 @@ _INSIDE = {
 }
 """The same, one level down. A permission rule that is no string is forgiven."""
 
+_IN_MANIFEST = {
+    "name": "a string",
+    "version": "a string",
+    "description": "a string",
+    "license": "a string",
+    "keywords": "a list of strings",
+}
+
 _HOOK_KEYS = {
     "if": "a string",
     "statusMessage": "a string",
@@ -135,6 +143,18 @@ def beside_hooks(data: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]
         line = data.get(name)
         if isinstance(line, dict) and (line.get("type") != "command" or not isinstance(line.get("command"), str)):
             yield f"{name} is no command", 'write {"type": "command", "command": "…"}', [name]
+
+
+def in_manifest(data: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
+    """What is wrong with a plugin.json beside its hooks, as ``beside_hooks``."""
+    if "name" not in data:
+        yield "the plugin has no name", 'add "name": "…"', []
+    for key, expected in _IN_MANIFEST.items():
+        if key in data and not is_a(data[key], expected):
+            yield f"{key} is {_found(data[key], expected)}, not {expected}", f"write {expected}", [key]
+    author = data.get("author")
+    if isinstance(author, dict) and not isinstance(author.get("name"), str):
+        yield "the author has no name", 'write {"name": "…"}', ["author"]
 
 
 def flaws(hook: Mapping[str, Any]) -> Iterator[Flaw]:

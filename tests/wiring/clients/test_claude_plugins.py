@@ -75,6 +75,8 @@ MEASURED = {
     "a manifest with a comment": ({M: b'{"name": "p" /* x */}', H: D}, set()),
     "a manifest with a byte order mark": ({M: b"\xef\xbb\xbf" + json.dumps(manifest()).encode(), H: D}, set()),
     "a manifest without a name": ({M: {"version": "1.0.0"}, H: D}, set()),
+    "a version that is no string": ({M: manifest(version={"a": 1}), H: D}, set()),
+    "an author without a name": ({M: manifest(author={"a": 1}), H: D}, set()),
     "a manifest with an unknown key": ({M: manifest(zzz=1), H: D}, {"default"}),
     "a byte order mark": ({M: manifest(), H: b"\xef\xbb\xbf" + json.dumps(D).encode()}, set()),
     "a description": ({M: manifest(), H: D | {"description": "x", "zzz": 1}}, {"default"}),
