@@ -94,7 +94,7 @@ def audit(
             given = read_payload(payload).document if payload else None
             if not yes:
                 raise _needs_yes(files, named, payload, allow_network)
-            measured = _measure(files, named, out, allow_network, given)
+            measured = _measure(places, files, named, out, allow_network, given)
         if transcripts or not named:
             _take_in_logs(places, out)
         recorded = _recorded(places, transcripts, since, out) if transcripts or not named else None
@@ -151,13 +151,21 @@ def _clients(names: list[str]) -> frozenset[str]:
     return asked
 
 
+def _here(places: Places) -> Path:
+    """The folder we are in; the home, which is no project, where that folder is gone."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return places.home
+
+
 def _nothing_found(places: Places, wanted: "Set[str]") -> str:
     """That there is no hook anywhere, and where it was looked for."""
     from overdeck.wiring.audit.wording import client_name
     from overdeck.wiring.clients import named
 
     names = sorted(wanted)
-    looked = [str(path) for name in names for path in named(name).usual_paths(places, Path.cwd())]
+    looked = [str(path) for name in names for path in named(name).usual_paths(places, _here(places))]
     whose = " or ".join(map(client_name, names))
     return f"no settings file of {whose}{': looked at ' if looked else ''}{', '.join(looked)}"
 
@@ -168,7 +176,7 @@ def _files(places: Places, named: list[Path], clients: frozenset[str]) -> list["
     from overdeck.wiring.sources import all_files
 
     if not named:
-        return all_files(places, Path.cwd(), clients or None)
+        return all_files(places, _here(places), clients or None)
     return [file for file in map(read_settings, named) if not clients or file.client in clients]
 
 
@@ -237,14 +245,19 @@ def _needs_yes(
 
 
 def _measure(
-    files: list["Settings"], named: list[Path], out: Output, allow_network: bool, payload: dict[str, Any] | None
+    places: Places,
+    files: list["Settings"],
+    named: list[Path],
+    out: Output,
+    allow_network: bool,
+    payload: dict[str, Any] | None,
 ) -> "Measurement":
     from overdeck.wiring.audit import runnable_jobs
     from overdeck.wiring.measure import RUNS, measure
 
     jobs = runnable_jobs(files)
     # A file that was named belongs to the project it is in; the usual ones are read for the one we are in.
-    project = files[0].project_dir if named and files else Path.cwd()
+    project = files[0].project_dir if named and files else _here(places)
     times = f"{RUNS + 1} times"
     out.note(f"running the hooks of {len(jobs)} kinds of call, each {times}, then each hook alone, up to {times}")
     return measure(jobs, files, project=project, environ=os.environ, payload=payload, allow_network=allow_network)

@@ -1,7 +1,9 @@
 """``overdeck audit``: counts, costs, exit codes, and what --measure does and leaves alone."""
 
 import json
+import shlex
 import socket
+import subprocess
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 import transcripts as make
 from messyhomes import SLOW, messy
 
+from overdeck.process import argv_of
 from overdeck.wiring.audit import audit
 from overdeck.wiring.install import install
 from overdeck.wiring.offline import can_isolate
@@ -543,3 +546,17 @@ def test_the_page_of_a_messy_home_fits_a_screen_and_says_the_worst_first(home, h
     dearest = next(number for number, line in enumerate(lines) if line.endswith("the dearest hooks"))
     assert SLOW in lines[dearest + 1]
     assert "/opt/gone/guard.sh" in ran.out and "/opt/gone/guard.sh" not in lines[dearest + 1 : dearest + 6]
+
+
+def test_a_folder_that_is_gone_is_no_project_and_no_crash(home, tmp_path):
+    home.settings.write_text(json.dumps(on("Stop", PYTHON)))
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = shlex.join([*argv_of("overdeck"), "audit", "--json"])
+    ran = subprocess.run(
+        ["/bin/sh", "-c", f"rmdir {shlex.quote(str(gone))}; exec {command}"],
+        cwd=gone, env=home.environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["data"]["handlers"] == 1
