@@ -85,9 +85,9 @@ def test_cpu_time_of_children_that_were_waited_for_is_counted(start, payload):
 
 @LINUX
 def test_cpu_time_of_an_orphan_is_counted_and_the_orphan_is_named(start, payload):
-    burn = "import time\nwhile time.process_time() < 0.04: pass"
+    burn = "import time\nwhile time.process_time() < 0.02: pass"  # little: 250 ms of a busy machine must hold it
     seen = run(start, payload, shell(f"{sys.executable} -I -S -c '{burn}' >/dev/null 2>&1 & exit 0"))
-    assert seen.cpu_us > 35_000
+    assert seen.cpu_us > 18_000
     assert (seen.orphans, seen.killed) == (1, 0)
 
 

@@ -15,34 +15,42 @@ static const uint8_t SIGMA[10][16] = {
     {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5}, {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0},
 };
 
-static uint64_t right(uint64_t word, unsigned by) { return word >> by | word << (64 - by); }
+static inline uint64_t right(uint64_t word, unsigned by) { return word >> by | word << (64 - by); }
 
-static void mix(uint64_t *v, int a, int b, int c, int d, uint64_t x, uint64_t y) {
-    v[a] += v[b] + x;
-    v[d] = right(v[d] ^ v[a], 32);
-    v[c] += v[d];
-    v[b] = right(v[b] ^ v[c], 24);
-    v[a] += v[b] + y;
-    v[d] = right(v[d] ^ v[a], 16);
-    v[c] += v[d];
-    v[b] = right(v[b] ^ v[c], 63);
-}
+#define MIX(a, b, c, d, x, y)          \
+    do {                               \
+        v[a] += v[b] + (x);            \
+        v[d] = right(v[d] ^ v[a], 32); \
+        v[c] += v[d];                  \
+        v[b] = right(v[b] ^ v[c], 24); \
+        v[a] += v[b] + (y);            \
+        v[d] = right(v[d] ^ v[a], 16); \
+        v[c] += v[d];                  \
+        v[b] = right(v[b] ^ v[c], 63); \
+    } while (0)
 
-static void compress(struct blake2b *hash, int last) {
+/* Hashing is on the clock of a run that prints: whole blocks are taken from where they were read to. */
+static void compress(struct blake2b *hash, const uint8_t *block, int last) {
     uint64_t v[16], words[16];
-    for (int i = 0; i < 16; i++) {
-        words[i] = 0;
-        for (int byte = 7; byte >= 0; byte--) words[i] = words[i] << 8 | hash->block[8 * i + byte];
-    }
+    memcpy(words, block, sizeof words);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    for (int i = 0; i < 16; i++) words[i] = __builtin_bswap64(words[i]);
+#endif
     memcpy(v, hash->state, sizeof hash->state);
     memcpy(v + 8, IV, sizeof IV);
     v[12] ^= hash->counted;
     if (last) v[14] = ~v[14];
+#pragma GCC unroll 12
     for (int round = 0; round < 12; round++) {
         const uint8_t *s = SIGMA[round % 10];
-        for (int i = 0; i < 4; i++) mix(v, i, 4 + i, 8 + i, 12 + i, words[s[2 * i]], words[s[2 * i + 1]]);
-        for (int i = 0; i < 4; i++)
-            mix(v, i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4, words[s[8 + 2 * i]], words[s[9 + 2 * i]]);
+        MIX(0, 4, 8, 12, words[s[0]], words[s[1]]);
+        MIX(1, 5, 9, 13, words[s[2]], words[s[3]]);
+        MIX(2, 6, 10, 14, words[s[4]], words[s[5]]);
+        MIX(3, 7, 11, 15, words[s[6]], words[s[7]]);
+        MIX(0, 5, 10, 15, words[s[8]], words[s[9]]);
+        MIX(1, 6, 11, 12, words[s[10]], words[s[11]]);
+        MIX(2, 7, 8, 13, words[s[12]], words[s[13]]);
+        MIX(3, 4, 9, 14, words[s[14]], words[s[15]]);
     }
     for (int i = 0; i < 8; i++) hash->state[i] ^= v[i] ^ v[i + 8];
 }
@@ -55,11 +63,19 @@ void blake2b_begin(struct blake2b *hash) {
 }
 
 void blake2b_add(struct blake2b *hash, const uint8_t *bytes, size_t length) {
-    while (length > 0) {
-        if (hash->held == sizeof hash->block) { /* a full block is compressed only when more follows */
+    while (length > 0) { /* a full block is compressed only when more follows */
+        if (hash->held == 0 && length > sizeof hash->block) {
+            hash->counted += sizeof hash->block;
+            compress(hash, bytes, 0);
+            bytes += sizeof hash->block;
+            length -= sizeof hash->block;
+            continue;
+        }
+        if (hash->held == sizeof hash->block) {
             hash->counted += hash->held;
-            compress(hash, 0);
+            compress(hash, hash->block, 0);
             hash->held = 0;
+            continue;
         }
         size_t piece = sizeof hash->block - hash->held;
         if (piece > length) piece = length;
@@ -73,6 +89,6 @@ void blake2b_add(struct blake2b *hash, const uint8_t *bytes, size_t length) {
 void blake2b_end(struct blake2b *hash, uint8_t digest[BLAKE2B_BYTES]) {
     hash->counted += hash->held;
     memset(hash->block + hash->held, 0, sizeof hash->block - hash->held);
-    compress(hash, 1);
+    compress(hash, hash->block, 1);
     for (int i = 0; i < BLAKE2B_BYTES; i++) digest[i] = (uint8_t)(hash->state[i / 8] >> 8 * (i % 8));
 }

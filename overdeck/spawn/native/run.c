@@ -1,13 +1,10 @@
 #define _GNU_SOURCE
 #include "run.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -17,8 +14,8 @@
 #include <unistd.h>
 
 #include "background.h"
+#include "tree.h"
 
-#define CHUNK (1 << 16)
 /* The numbers of spawner.py, which says where they come from. */
 #define LINGER_NS 250000000LL
 #define BACKGROUND_NS 5000000000LL
@@ -26,7 +23,6 @@
 #define REAP_LIMIT_NS 5000000000LL
 
 static sigset_t nothing_blocked;
-static uint8_t chunk[CHUNK];
 static struct pollfd *polled;
 static int polled_room;
 
@@ -54,68 +50,10 @@ void run_setup(void) {
     sigemptyset(&child_signal);
     sigaddset(&child_signal, SIGCHLD); /* delivered in ppoll alone: no end of a child can be missed between two looks */
     sigprocmask(SIG_SETMASK, &child_signal, NULL);
-    memset(chunk, 0, sizeof chunk); /* in memory now, so that the floor does not move later */
+    streams_setup();
 }
-
-static void close_once(int *fd) {
-    if (*fd >= 0) close(*fd);
-    *fd = -1;
-}
-
-/* --- the payload and the outputs --- */
-
-static void feed(struct child *child) {
-    for (;;) {
-        ssize_t piece = pread(task->payload, chunk, CHUNK, child->fed);
-        if (piece <= 0) break;
-        ssize_t written = write(child->input, chunk, (size_t)piece);
-        if (written < 0 && errno == EAGAIN) return;
-        if (written < 0) break; /* a reader that leaves early is no error */
-        child->fed += written;
-        if (written == piece && piece < CHUNK) break; /* the end of a file; no second look */
-    }
-    close_once(&child->input);
-}
-
-static void drain(struct output *output) {
-    ssize_t piece = read(output->fd, chunk, CHUNK);
-    if (piece < 0 && errno == EINTR) return;
-    if (piece <= 0) {
-        close_once(&output->fd);
-        return;
-    }
-    if (output->length == 0) blake2b_begin(&output->hash);
-    blake2b_add(&output->hash, chunk, (size_t)piece);
-    output->length += (uint64_t)piece;
-    size_t head = HEAD_BYTES - output->head_length;
-    if (head > (size_t)piece) head = (size_t)piece;
-    memcpy(output->head + output->head_length, chunk, head);
-    output->head_length += head;
-}
-
-/* --- processes --- */
 
 static void signal_group(pid_t pid, int number) { kill(-pid, number); }
-
-/* Call `each` on every child of `pid`; `deepest_first` = on its descendants too, they first. */
-static void for_children(pid_t pid, bool deepest_first, void (*each)(pid_t, int), int number) {
-    char name[64];
-    snprintf(name, sizeof name, "/proc/%d/task", (int)pid);
-    DIR *threads = opendir(name);
-    if (!threads) return;
-    for (struct dirent *thread; (thread = readdir(threads));) {
-        if (thread->d_name[0] == '.') continue;
-        snprintf(name, sizeof name, "/proc/%d/task/%.20s/children", (int)pid, thread->d_name);
-        FILE *listing = fopen(name, "re");
-        if (!listing) continue;
-        for (int child; fscanf(listing, "%d", &child) == 1;) {
-            if (deepest_first) for_children(child, true, each, number);
-            each(child, number);
-        }
-        fclose(listing);
-    }
-    closedir(threads);
-}
 
 static void send_signal(pid_t pid, int number) { kill(pid, number); }
 
@@ -244,7 +182,7 @@ static bool wait_for(int64_t deadline, bool all) {
         }
         for (int i = 0; i < task->count; i++) {
             struct child *child = &run->children[i];
-            if (polled[1 + 3 * i].revents) feed(child);
+            if (polled[1 + 3 * i].revents) feed(&child->input, task->payload, &child->fed);
             if (polled[2 + 3 * i].revents) {
                 drain(&child->out);
                 if (child->out.fd < 0)
@@ -326,7 +264,7 @@ void run_task(const struct task *what, struct run *seen) {
         theirs[i][1] = out[1];
         theirs[i][2] = err[1];
         fcntl(in[1], F_SETFL, O_NONBLOCK);
-        feed(&children[i]); /* before the clock starts, as far as the pipe holds it */
+        feed(&children[i].input, task->payload, &children[i].fed); /* before the clock starts, as far as the pipe holds it */
     }
     begin = now_ns();
     for (int i = 0; i < task->count; i++) {

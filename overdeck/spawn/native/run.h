@@ -3,13 +3,11 @@
 #define OVERDECK_RUN_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "blake2b.h"
+#include "streams.h"
 
-#define HEAD_BYTES 400 /* how much of stdout and stderr travels back */
 #define STILL_HERE (-1000) /* in place of an exit code: never seen to exit */
 
 struct command {
@@ -23,18 +21,10 @@ struct task {
     char *cwd, *payload_name;
     int payload; /* a regular file, open; -1 = it cannot be opened */
     int64_t timeout_ns;
-    char **environ; /* room for `spare` more strings at `variables` */
+    char **environ; /* with room behind its `variables` for what is drawn */
     int variables;
     int count;
     struct command *commands;
-};
-
-struct output {
-    int fd; /* -1 = closed */
-    uint64_t length;
-    size_t head_length;
-    struct blake2b hash;
-    char head[HEAD_BYTES];
 };
 
 struct child { /* one command of a run that is on its way */
