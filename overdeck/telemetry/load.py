@@ -64,11 +64,14 @@ _CALL_SHAPE = _object(
 )
 
 
-def _usual(shape: str, keys: Sequence[str]) -> str:
-    """SQL of every line: ``raw``, and in ``x`` the values of ``keys`` as text, or NULL where it has not this shape."""
+def _usual(shape: str, keys: Sequence[str], having: str = "") -> str:
+    """SQL of every line: ``raw``, and in ``x`` the values of ``keys`` as text.
+
+    ``x`` is NULL where the line has not this shape, or does not contain ``having``.
+    """
     paths = [f"$.{key}" for key in keys]
     return (
-        f"select raw, case when regexp_full_match(raw, '{_BLANK}{shape}{_BLANK}') "
+        f"select raw, case when contains(raw, '{having}') and regexp_full_match(raw, '{_BLANK}{shape}{_BLANK}') "
         f"then json_extract_string(raw, {paths}) end as x from ({_RAW})"
     )
 
@@ -85,20 +88,30 @@ _INSERT_FIRES = (
 )
 
 _CALL_KEYS = ("ts", "client", "plan", "event", "tool", "session", "sub", "in", "out", "us", "ran")
-# A module that stands twice in "ran" is for Python to refuse.
-_CALLS = f"""
+_ENDED = '"end"'
+"""What a line has in which a module ran."""
+
+
+def _calls(having: str = "") -> str:
+    """SQL of every line of a calls log; ``good`` where it is usual and contains ``having``.
+
+    A module that stands twice in "ran" is for Python to refuse.
+    """
+    return f"""
 select *, {_POS} as pos from (
     select raw, try_cast(x[1] as timestamp) as ts, x[2] as client, x[3] as plan, x[4] as event, x[5] as tool,
         x[6] as session, x[7]::boolean as sub, x[8]::bigint as in_bytes, x[9]::bigint as out_bytes,
         x[10]::bigint as us, case when contains(x[11], '"') then x[11] end as ran,
         ts is not null and (ran is null or list_unique(json_keys(ran)) = len(json_keys(ran))) as good
-    from ({_usual(_CALL_SHAPE, _CALL_KEYS)})
+    from ({_usual(_CALL_SHAPE, _CALL_KEYS, having)})
 )
 """
+
+
 _INSERT_CALLS = f"""
 insert into calls select ts, client, plan, event, tool, session, sub, in_bytes, out_bytes, us, null, null,
     $source, pos
-from ({_CALLS}) where good
+from ({_calls()}) where good
 """
 _INSERT_RUNS = f"""
 insert into runs select ts, client, plan, event, tool, sub, run.key, run.value.us, run.value.bytes, run.value."end",
@@ -106,11 +119,11 @@ insert into runs select ts, client, plan, event, tool, sub, run.key, run.value.u
 from (
     select *, unnest(map_entries(from_json(ran,
         '"MAP(VARCHAR, STRUCT(us BIGINT, bytes BIGINT, \\"end\\" VARCHAR))"'))) as run
-    from ({_CALLS}) where good and ran is not null
+    from ({_calls(_ENDED)}) where good and ran is not null
 )
 """
 
-_FAST = {"fires": (_INSERT_FIRES, _FIRES), "calls": (_INSERT_CALLS, _CALLS)}
+_FAST = {"fires": (_INSERT_FIRES, _FIRES), "calls": (_INSERT_CALLS, _calls())}
 
 # One JSON parameter for many rows: a list parameter costs 75 microseconds an element in DuckDB 1.5.
 _SLOW = {
@@ -200,7 +213,7 @@ def _fast(connection: "DuckDBPyConnection", source: Source, offset: int, piece: 
     insert, lines_of = _FAST[source.kind]
     found = connection.execute(insert, {"text": text, "offset": offset, "source": source.id}).fetchone()
     done = int(found[0]) if found else 0
-    if done and source.kind == "calls" and '"end"' in text:
+    if done and source.kind == "calls" and _ENDED in text:
         connection.execute(_INSERT_RUNS, {"text": text, "offset": offset, "source": source.id})
     if done == piece.count(b"\n") + 1:
         return done, []
