@@ -143,8 +143,8 @@ def _limited(stream: BinaryIO, name: str) -> bytes:
         raise usage(
             f"{name} holds more than {INPUT_LIMIT >> 20} MiB, so it is no report",
             code="too-long",
-            hint="overdeck doctor --json | od-incidents open --from-doctor; of a long log of events: tail -n 1000 FILE | "
-            "od-incidents open --from-stdin",
+            hint="overdeck doctor --json | od-incidents open --from-doctor; of a long log of events: "
+            "tail -n 1000 FILE | od-incidents open --from-stdin",
         )
     return raw
 
