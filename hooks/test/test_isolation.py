@@ -311,7 +311,7 @@ def test_a_native_observer_logs_the_same_from_both_fronts(front: Front) -> None:
         ("a" * 41, ""),
         ("API Error: the key sk-SECRET was refused", ""),
         ("SECRET", ""),
-        ("quote\"d", ""),
+        ('quote"d', ""),
         ("", ""),
         ({"kind": "rate_limit"}, ""),
         (5, ""),
