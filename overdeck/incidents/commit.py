@@ -5,6 +5,7 @@ against a pattern when registry.toml is read, and the remote must be one that th
 """
 
 import re
+import shlex
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,7 +39,7 @@ class Branch(NamedTuple):
 
     def push(self, clone: Path, sha: str) -> str:
         """The command that would bring the commit ``sha`` of ``clone`` into the branch."""
-        return f"git -C {clone} push {self.remote} {sha[:12]}:{self.name.removeprefix(f'{self.remote}/')}"
+        return f"{_at(clone)} push {self.remote} {sha[:12]}:{self.name.removeprefix(f'{self.remote}/')}"
 
 
 class Landed(NamedTuple):
@@ -65,15 +66,15 @@ def fetch(repo: Path, branch: str) -> Branch:
             f"nothing was fetched in {repo}: its own configuration names a program that a fetch would run "
             f"({', '.join(named)})",
             "repository-names-programs",
-            f"git -C {repo} config --get {named[0]} shows it; if it is yours, set it with git config --global and "
-            f"take it out here: git -C {repo} config --unset {named[0]}",
+            f"{_at(repo)} config --get {named[0]} shows it; if it is yours, set it with git config --global and "
+            f"take it out here: {_at(repo)} config --unset {named[0]}",
         )
     known = [name for name in remotes.stdout.split() if branch.startswith(f"{name}/")]
     if not known:
         raise unverifiable(
             f"the repository {repo} has no remote for {branch}",
             "no-remote",
-            f"git -C {repo} remote add {branch.partition('/')[0]} URL, or set branch in registry.toml",
+            f"{_at(repo)} remote add {branch.partition('/')[0]} URL, or set branch in registry.toml",
         )
     remote = max(known, key=len)
     tracking = f"refs/remotes/{branch}"
@@ -83,18 +84,18 @@ def fetch(repo: Path, branch: str) -> Branch:
         raise unverifiable(
             f"{remote} has no branch {name}: nothing of it has been pushed from {repo} yet",
             "branch-not-pushed",
-            f"git -C {repo} push -u {remote} HEAD:{name}, then the same command again; where another branch ships, set "
+            f"{_at(repo)} push -u {remote} HEAD:{name}, then the same command again; where another branch ships, set "
             "branch in registry.toml",
         )
     if fetched.code != 0:
         raise unverifiable(
             f"{branch} could not be fetched in {repo}: {fetched.complaint}",
             "fetch-failed",
-            f"git -C {repo} fetch {remote}, then the same command again",
+            f"{_at(repo)} fetch {remote}, then the same command again",
         )
     head = _git(repo, "rev-parse", "--verify", "--quiet", f"{tracking}^{{commit}}")
     if head.code != 0:
-        raise unverifiable(f"{branch} is no commit in {repo}", "no-branch", f"git -C {repo} branch -r")
+        raise unverifiable(f"{branch} is no commit in {repo}", "no-branch", f"{_at(repo)} branch -r")
     return Branch(branch, head.stdout.strip(), (_check(fetched), _check(head)), remote)
 
 
@@ -111,14 +112,14 @@ def find(repo: Path, branch: Branch, sha: str, *, role: str = "the fix") -> Land
             raise unverifiable(
                 f"commit {full[:12]} was not met in {branch.name}, but this clone is shallow",
                 "shallow-clone",
-                f"git -C {repo} fetch --unshallow, then the same command again",
+                f"{_at(repo)} fetch --unshallow, then the same command again",
             )
         raise _not_landed(repo, branch, full, role)
     if ancestor.code != 0:
         raise unverifiable(
             f"git could not compare {full[:12]} with {branch.name}: {ancestor.complaint}",
             "git-failed",
-            f"git -C {repo} fsck --connectivity-only",
+            f"{_at(repo)} fsck --connectivity-only",
         )
     trailers = _git(repo, "log", "-1", "--no-show-signature", "--format=%(trailers:key=Incident,valueonly)", full)
     named = tuple(word for word in re.split(r"[\s,]+", trailers.stdout) if word)
@@ -132,7 +133,7 @@ def _not_landed(repo: Path, branch: Branch, full: str, role: str) -> OverdeckErr
             f"commit {full[:12]} has no history in common with {branch.name} of {repo}: it is another repository's, "
             f"whose objects were fetched into this clone, so it cannot be {role}",
             "other-history",
-            f"git -C {repo} log --oneline {branch.name} shows the commits that count; --repo DIR names the other "
+            f"{_at(repo)} log --oneline {branch.name} shows the commits that count; --repo DIR names the other "
             "repository",
             {"artifact": f"commit:{full}", "branch": branch.name, "head": branch.head},
         )
@@ -189,7 +190,7 @@ def _no_commit(repo: Path, branch: Branch, sha: str, role: str, others: dict[str
             "not-a-commit",
             f"--artifact commit:{peeled} is what the tag names"
             if peeled
-            else f"git -C {repo} log --oneline shows the commits",
+            else f"{_at(repo)} log --oneline shows the commits",
             {"artifact": f"commit:{name}"},
         )
     holder = elsewhere.holder(repo, sha)
@@ -206,7 +207,7 @@ def _no_commit(repo: Path, branch: Branch, sha: str, role: str, others: dict[str
         return unverifiable(
             f"there is no commit {sha} in {repo}, but this clone is shallow: it may lie behind the cut",
             "shallow-clone",
-            f"git -C {repo} fetch --unshallow, then the same command again",
+            f"{_at(repo)} fetch --unshallow, then the same command again",
         )
     if clone is not None:
         return unverifiable(
@@ -220,6 +221,11 @@ def _no_commit(repo: Path, branch: Branch, sha: str, role: str, others: dict[str
         "unknown-commit",
         "check the SHA (git log --oneline), or name its repository: --repo DIR",
     )
+
+
+def _at(repo: Path) -> str:
+    """The beginning of a git command to type, whatever the folder is called."""
+    return f"git -C {shlex.quote(str(repo))}"
 
 
 def _fetch(repo: Path, remote: str, refspec: str) -> Answer:

@@ -323,3 +323,8 @@ def test_a_window_that_is_none_is_a_usage_error(text: str) -> None:
 
     with pytest.raises(OverdeckError, match="--watch"):
         window(text)
+
+
+def test_an_input_without_end_is_refused(clone) -> None:
+    said = clone.od("open", "--from-stdin", "/dev/zero", "--json")
+    said.check_refused(2, "too-long", "/dev/zero holds more than 64 MiB")

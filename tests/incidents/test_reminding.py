@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -58,3 +59,10 @@ def test_one_that_wrote_nothing_does_not(clone, verb) -> None:
     clone.leave(names["left"])
     ran = clone.od(*(word.format(**names) for word in verb))
     assert (ran.code, "commit the log" in ran.err) == (0, False)
+
+
+def test_the_command_works_in_a_folder_with_a_space(clone, tmp_path) -> None:
+    clone.top.rename(tmp_path / "two words")
+    spaced = replace(clone, top=tmp_path / "two words")
+    ran = spaced.od("open", "--class", "hook-timeout", "--title", "t")
+    assert committed_by(spaced, ran.err) == ""

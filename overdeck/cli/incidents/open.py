@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from overdeck.incidents.intake import Intake
     from overdeck.incidents.opening import Opened
     from overdeck.incidents.registry import Registry
+
+INPUT_LIMIT = 64 << 20
+"""Bytes of a report: one of a thousand modules has less than a mebibyte."""
 
 ONE = 'od-incidents open --class hook-timeout --title "…"'
 
@@ -119,7 +122,8 @@ def _input(file: Path | None, source: str) -> bytes:
     """The report: the file, else standard input, which must be a pipe or a file."""
     if file is not None and str(file) != "-":
         try:
-            return file.read_bytes()
+            with file.open("rb") as stream:
+                return _limited(stream, str(file))
         except FileNotFoundError:
             raise usage(
                 f"there is no {file}", hint=f"overdeck doctor --json | od-incidents open {source}"
@@ -129,7 +133,20 @@ def _input(file: Path | None, source: str) -> bytes:
             f"{source} reads a report, and standard input is the terminal",
             hint=f"overdeck {'audit' if 'audit' in source else 'doctor'} --json | od-incidents open {source}",
         )
-    return sys.stdin.buffer.read()
+    return _limited(sys.stdin.buffer, "standard input")
+
+
+def _limited(stream: BinaryIO, name: str) -> bytes:
+    """All of ``stream``, which may be a device without end."""
+    raw = stream.read(INPUT_LIMIT + 1)
+    if len(raw) > INPUT_LIMIT:
+        raise usage(
+            f"{name} holds more than {INPUT_LIMIT >> 20} MiB, so it is no report",
+            code="too-long",
+            hint="overdeck doctor --json | od-incidents open --from-doctor; of a long log of events: "
+            "tail -n 1000 FILE | od-incidents open --from-stdin",
+        )
+    return raw
 
 
 def _record(
