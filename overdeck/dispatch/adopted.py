@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 
     from overdeck.dispatch.plan import Module
 
-_HARMLESS = (b"PYTHONUNBUFFERED", b"PYTHONDONTWRITEBYTECODE")
-"""Of all that moves a Python (``PYTHON*``, ``LD_*``) the only names that a fork can do without."""
+_HARMLESS = (b"PYTHONUNBUFFERED", b"PYTHONDONTWRITEBYTECODE", b"PYTHONHASHSEED")
+"""Of all that moves a Python (``PYTHON*``, ``LD_*``) the only names that a fork can do without.
+
+The last only orders sets, which no answer should hang on; a benchmark sets it anew for every run.
+"""
 
 NOT_FOUND = 127
 
