@@ -17,11 +17,11 @@ from overdeck.bench.noise import busy_before, read_noise, stolen
 from overdeck.bench.recording import PlannedArm
 from overdeck.bench.rounds import Cell, run_rounds
 from overdeck.bench.starts.counter import Starts, counted_or_why, counter_or_why
-from overdeck.dispatch.clients import subject_key
 from overdeck.dispatch.matchers import matches
 from overdeck.errors import InvalidMeasurement, usage
 from overdeck.paths import Places
 from overdeck.spawn.launch import Run
+from overdeck.wiring.clients.claude import subject_key
 from overdeck.wiring.payloads import payload_for
 from overdeck.wiring.settings import read_settings
 
