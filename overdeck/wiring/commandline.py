@@ -62,10 +62,15 @@ def simple_words(handler: Handler, variables: Mapping[str, str]) -> list[str]:
     if handler.args is not None:
         words = handler.argv(variables)
         return [] if any("${" in word for word in words[:2]) else words
-    if _META.search(handler.command.replace("${", "$").replace("}", "")):
+    return simple_line(handler.command, variables)
+
+
+def simple_line(line: str, variables: Mapping[str, str]) -> list[str]:
+    """``simple_words`` of a shell line."""
+    if _META.search(line.replace("${", "$").replace("}", "")):
         return []
     try:
-        words = shlex.split(handler.command)
+        words = shlex.split(line)
     except ValueError:
         return []
     filled = []

@@ -5,7 +5,7 @@ The CPU numbers are added CPU per hook and call in Claude Code 2.1.197, 28 hooks
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,13 +51,18 @@ class Modelled(NamedTuple):
     unknown: int
 
 
-def model(handlers: Iterable[Handler], *, cores: int | None = None) -> Modelled:
+def model(
+    handlers: Iterable[Handler],
+    *,
+    cores: int | None = None,
+    chain_of: Callable[[Handler], tuple[list[str], int]] | None = None,
+) -> Modelled:
     """The modelled cost of starting these handlers in parallel on ``cores`` (default: those we may use).
 
     Wall is the longest handler, or all the CPU divided by the cores where that is more: the shape FACTS 4
-    shows from 7 hooks on.
+    shows from 7 hooks on. ``chain_of`` is ``chain``, or one that remembers.
     """
-    chains = [chain(handler) for handler in handlers if handler.starts_process]
+    chains = [(chain_of or chain)(handler) for handler in handlers if handler.starts_process]
     cpus = [sum(CPU_MS[kind] for kind in kinds if kind != UNKNOWN) for kinds, _ in chains]
     total = sum(cpus)
     wall = max([*cpus, total / (cores or usable())], default=0.0)

@@ -86,6 +86,14 @@ def test_the_model_counts_the_processes_that_are_counted(counter, line, args):
     assert costmodel.chain(hook)[1] == counted.process_starts.high
 
 
+def test_a_shell_that_a_settings_file_names_by_a_path_of_its_own_is_not_started(tmp_path):
+    shell = tmp_path / "bash"
+    shell.write_text(f"#!/bin/sh\necho started >{tmp_path}/trace\n")
+    shell.chmod(0o755)
+
+    assert not becomes_its_command(str(shell)) and not (tmp_path / "trace").exists()
+
+
 def test_a_shell_that_is_not_there_becomes_nothing():
     assert not becomes_its_command("/nonexistent/sh")
 
