@@ -335,9 +335,9 @@ def _head(pairs: int) -> str:
     return (
         "# Results\n\n"
         f"Written by `./dev bench` on {moment}: overdeck {overdeck.__version__}, Python {platform.python_version()}, "
-        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores; the front is {native}, the spawner {spawner}. Each row is one run "
-        f"of {pairs} coin-flip pairs at most (Hodges–Lehmann ratio, 95 % CI from exact signed ranks). Ratios of one "
-        "run on one machine; never compare figures of two runs.\n\n"
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores; the front is {native}, the spawner "
+        f"{spawner}. Each row is one run of {pairs} coin-flip pairs at most (Hodges–Lehmann ratio, 95 % CI from exact "
+        "signed ranks). Ratios of one run on one machine; never compare figures of two runs.\n\n"
         "| what | metric | ratio | 95 % CI | bar | |\n|---|---|---|---|---|---|"
     )
 
