@@ -73,13 +73,14 @@ _REFUSED = frozenset(
 def unusable(error: OSError) -> OverdeckError | None:
     """The error for a path that the system does not let us use, which its owner can mend: exit 2.
 
-    None for an ``error`` that names no path or is of another kind, a missing file for one: that is ours.
+    None for an ``error`` that names no path or is of another kind, a missing file for one: that is ours. A working
+    directory that is gone names none either, and is told.
     """
-    if error.errno == errno.ENOENT and error.filename is None and _is_nowhere():
+    if isinstance(error, FileNotFoundError) and error.filename is None and _nowhere():
         return usage(
-            "the folder that the command was started in is gone, so nothing can be looked for from there",
-            code="no-working-folder",
-            hint='cd "$HOME" (or into the repository), then run the command again',
+            "the working directory is gone: it was removed or renamed after this shell went there",
+            code="no-working-directory",
+            hint="cd to a folder that is there, then the same command again",
         )
     if error.errno not in _REFUSED or not isinstance(error.filename, str | bytes):
         return None
@@ -92,10 +93,9 @@ def unusable(error: OSError) -> OverdeckError | None:
     )
 
 
-def _is_nowhere() -> bool:
-    """Whether the current folder has been removed."""
+def _nowhere() -> bool:
     try:
-        os.getcwd()  # noqa: PTH109  # pathlib would be one more import of every command
+        os.getcwd()  # noqa: PTH109  # as above
     except FileNotFoundError:
         return True
     return False

@@ -13,6 +13,7 @@ from overdeck.dispatch.clients import subject_key
 from overdeck.errors import InvalidMeasurement, usage
 from overdeck.payloadfile import top_level
 from overdeck.spawn.launch import Command
+from overdeck.wiring.apart import with_logs_apart
 from overdeck.wiring.handler import Handler
 from overdeck.wiring.settings import read_settings
 from overdeck.wiring.surroundings import CLIENT_ENV, copy_hooks, settings_env
@@ -86,7 +87,7 @@ def event_arm(
     where the file says ``async``. ``CLAUDE_PROJECT_DIR`` and the working directory are the folder of the file, or
     the folder above when that is ``.claude``; ``env`` of the file is in the environment, secrets apart. ``home``
     is a folder that becomes the HOME and gets a copy of the ``.claude/hooks`` beside the file; a SessionStart has its
-    ``CLAUDE_ENV_FILE`` there.
+    ``CLAUDE_ENV_FILE`` there, and an entry of ours its plans and logs: what is measured is no agent's call.
 
     Raises InvalidMeasurement where nothing would run, because nothing matches or because the client drops the
     file (an arm that runs no hook has once passed for a fast one); OverdeckError, exit 3, where ``only`` names
@@ -113,16 +114,18 @@ def event_arm(
     if only is not None:
         handlers, skipped = [pick(handlers, only, shown)], []
         shown = f"{shown}: {handlers[0].shown}"
+    commands = [handler.argv(read.variables) for handler in handlers]
     environ = {**CLIENT_ENV, **settings_env([read]), **read.variables}
     if home is not None:
         home.mkdir(parents=True, exist_ok=True)
         copy_hooks(settings.absolute().parent / "hooks", home / ".claude" / "hooks")
         if event == "SessionStart":
             environ["CLAUDE_ENV_FILE"] = str(home / "session.env")
+        commands = [with_logs_apart(argv, home) for argv in commands]
     return Arm(
         name,
         shown,
-        tuple(tuple(handler.argv(read.variables)) for handler in handlers),
+        tuple(map(tuple, commands)),
         read.project_dir,
         environ,
         home=home,

@@ -71,13 +71,14 @@ def fires(
 ) -> None:
     """Show what each module was asked, what it did, and the verdict. Takes in new log lines first.
 
-    The window is for the counts; silence is judged over each module's own lifetime.
+    The window is for the counts; silence is judged over each module's own lifetime. Fired is all that a module did:
+    deny, advise (a gate's question to you, ask, is logged as that) and act; --module tells them apart.
     """
     if context.invoked_subcommand:
         context.obj = _Group(since, as_json)
         return
     with verb("fires", as_json) as out:
-        from overdeck.telemetry.columns import column, sort_rows
+        from overdeck.telemetry.columns import column, fired, sort_rows
 
         by = column(sort)
         if as_json and as_csv:
@@ -90,6 +91,8 @@ def fires(
             _print_csv(rows)
             return
         _print_table(out, found, rows)
+        if module is not None:
+            out.line(f"{module} fired {fired(rows[0])}")
         _print_close(out, found, rows)
 
 
@@ -107,8 +110,7 @@ def suspects(context: typer.Context, since: SinceOption = _DEFAULT_SINCE, as_jso
         if rows:
             _print_table(out, found, rows)
         else:
-            young = sum(row.verdict == "immature" for row in found.rows)
-            out.line(f"No module is suspect; {young} of {len(found.rows)} are immature: too young to be judged.")
+            out.line(_no_suspect(found))
         _print_close(out, found, rows)
 
 
@@ -134,6 +136,8 @@ def candidates(context: typer.Context, as_json: JsonOption = False) -> None:
             for line in todo["toml"].splitlines():
                 out.line(f"    {line}")
             out.line()
+        if not rows:
+            out.line(_no_candidate(found))
         _print_close(out, found, rows)
 
 
@@ -291,6 +295,33 @@ def _print_close(out: Output, found: "Report", rows: "Sequence[ModuleRow]") -> N
         out.line("No hook has logged anything yet. Next: overdeck install")
     shown = f"{len(rows)} of {len(found.rows)} modules"
     out.line(f"{shown}, counts of the last {span(found.since)}, data {span(found.now - found.as_of)} old")
+
+
+def _no_suspect(found: "Report") -> str:
+    """Instead of an empty table of suspects: what that means, and what to type."""
+    if not found.rows:
+        return "No module is switched on, so none is suspect. Next: overdeck hooks list"
+    verdicts = [row.verdict for row in found.rows]
+    open_ = {"immature": "too young to be judged", "unknown": "not judged for want of a log or of calls"}
+    parts = [
+        f"{verdicts.count(v)} of {len(verdicts)} are {v} ({why})" for v, why in open_.items() if v in verdicts
+    ]
+    if not parts:
+        return "No module is suspect: there is nothing to do."
+    return f"No module is suspect; {', '.join(parts)}. Which and why: overdeck fires"
+
+
+def _no_candidate(found: "Report") -> str:
+    """Instead of no candidates: what that means, and what to type."""
+    from overdeck.telemetry.verdict import REMOVAL_DAYS, SUSPECTS
+
+    if not found.rows:
+        return "No module is switched on, so none can go. Next: overdeck hooks list"
+    none = f"No module is a candidate for removal: none was silent for {REMOVAL_DAYS} days or more though asked"
+    suspect = sum(row.verdict in SUSPECTS for row in found.rows)
+    if suspect:
+        return f"{none}; {suspect} of {len(found.rows)} are suspect: overdeck fires suspects"
+    return f"{none}. There is nothing to do."
 
 
 def _print_csv(rows: "Sequence[ModuleRow]") -> None:

@@ -1,8 +1,9 @@
 """``overdeck ingest``."""
 
 import sys
+from contextlib import suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -36,8 +37,12 @@ def ingest(
             _ingest(out, places)
 
 
-def _follow(every_s: float, status: bool, as_json: bool) -> None:
-    """Tick for ever; each tick that has something to say is a document, or lines, of its own."""
+def _follow(every_s: float, status: bool, as_json: bool) -> NoReturn:
+    """Tick until Ctrl-C; each tick that has something to say is a document, or lines, of its own.
+
+    The interrupt is how this ends and no work is cut short by it: what a tick took in is committed with how far it
+    read, and the next one goes on there. So it ends in peace, not with the error of an interrupted command.
+    """
     with verb("ingest", as_json):
         if status:
             raise usage("--follow and --status exclude each other", hint="overdeck ingest --status")
@@ -46,13 +51,15 @@ def _follow(every_s: float, status: bool, as_json: bool) -> None:
         from overdeck.telemetry.ingest import follow
 
         places = Places.from_environment()
-        for done in follow(places, every_s=every_s):
-            with verb("ingest", as_json) as out:
-                if isinstance(done, OverdeckError):
-                    out.warn(f"{done.message}; waiting (next: {done.hint})")
-                else:
-                    _say(out, places, done)
-            sys.stdout.flush()
+        with suppress(KeyboardInterrupt):
+            for done in follow(places, every_s=every_s):
+                with verb("ingest", as_json, looks_itself=True) as out:
+                    if isinstance(done, OverdeckError):
+                        out.warn(f"{done.message}; waiting (next: {done.hint})")
+                    else:
+                        _say(out, places, done)
+                sys.stdout.flush()
+        raise typer.Exit  # every tick was a document of its own
 
 
 def _ingest(out: Output, places: Places) -> None:

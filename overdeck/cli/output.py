@@ -14,6 +14,8 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from overdeck.errors import ExitCode, OverdeckError, unusable, usage
+from overdeck.paths import Places
+from overdeck.wiring.deadlauncher import dead_launchers
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document (the envelope) and nothing else on stdout.")
@@ -23,13 +25,13 @@ NO_OUTPUT = "no-output"
 """The code of the one error that can go to stderr only."""
 
 _STDOUT = "standard output"
+_NARROWEST = 20
+"""Columns; a terminal that says it has fewer breaks our lines itself."""
 
 
-# Controls but tab and newline, and marks that reorder text.
-_DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
+# Controls but tab and newline, marks that reorder text, and bytes of a name that are no UTF-8.
+_DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_NO_UTF8 = re.compile("[\ud800-\udfff]")
 
 
 class Output:
@@ -71,7 +73,7 @@ class Output:
     @property
     def room(self) -> int:
         """The width of the terminal that stdout is; 0 where it is none, and nothing has to fit."""
-        return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+        return max(shutil.get_terminal_size().columns, _NARROWEST) if sys.stdout.isatty() else 0
 
     def table(
         self,
@@ -135,7 +137,7 @@ def envelope(
         },
         ensure_ascii=False,
     )
-    return _SURROGATE.sub(_escaped, document)
+    return _NO_UTF8.sub(_escaped, document)
 
 
 def _escaped(letter: re.Match[str]) -> str:
@@ -144,9 +146,17 @@ def _escaped(letter: re.Match[str]) -> str:
 
 
 @contextmanager
-def verb(command: str, as_json: bool, *, outlives_reader: bool = False) -> Iterator[Output]:
-    """Run the body of a verb: its Output is printed at the end, its OverdeckError becomes message and code."""
+def verb(
+    command: str, as_json: bool, *, outlives_reader: bool = False, looks_itself: bool = False
+) -> Iterator[Output]:
+    """Run the body of a verb: its Output is printed at the end, its OverdeckError becomes message and code.
+
+    Wired entries that would start nothing are warned of, unless the verb ``looks_itself``.
+    """
     out = Output(command, as_json, outlives_reader=outlives_reader)
+    if not looks_itself:
+        for dead in _dead_launchers():
+            out.warn(dead)
     failed: OverdeckError | None = None
     try:
         yield out
@@ -166,6 +176,14 @@ def verb(command: str, as_json: bool, *, outlives_reader: bool = False) -> Itera
         out.say(_print, envelope(command, out.data, warnings=out.warnings))
     if out.exit_code is not ExitCode.OK:
         raise typer.Exit(out.exit_code)
+
+
+def _dead_launchers() -> list[str]:
+    """What ``dead_launchers`` says; nothing where there is no home to look in, which the verb says itself."""
+    try:
+        return list(dead_launchers(Places.from_environment()))
+    except (OverdeckError, OSError):
+        return []
 
 
 def print_error(error: OverdeckError) -> None:
@@ -212,9 +230,16 @@ def _printed(text: str) -> bool:
 
 
 def _narrate(text: str) -> None:
-    """Lines on stderr, behind what stdout was given before: piped into one file, they keep their order."""
+    """Lines on stderr, behind what stdout was given before: piped into one file, they keep their order.
+
+    A stderr that takes nothing is given up: what the command does, and its exit code, do not hang on it.
+    """
     _flush()
-    _write(sys.stderr, text + "\n")
+    try:
+        _write(sys.stderr, text + "\n")
+        sys.stderr.flush()
+    except OSError:
+        _give_up(sys.stderr)
 
 
 def run(app: typer.Typer, program: str, *, family: str = "") -> None:
@@ -222,6 +247,7 @@ def run(app: typer.Typer, program: str, *, family: str = "") -> None:
 
     ``family`` stands before the verb in the envelope's schema: ``overdeck.incidents.list/1``.
     """
+    _open_streams()
     command = family + next((word for word in sys.argv[1:] if not word.startswith("-")), program)
     error: OverdeckError | None = None
     code: int = ExitCode.OK
@@ -313,6 +339,21 @@ def _give_up(stream: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
+
+
+def _open_streams() -> None:
+    """Something in place of a stream that was closed before we began: a file of ours could become it.
+
+    What is written to such a stdout fails as to any that takes nothing; what goes to such a stderr is lost.
+    """
+    for number, mode in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, mode)  # the lowest number that is free: this one
+    sys.stdin = sys.stdin or open(0, closefd=False, encoding="utf-8")  # noqa: SIM115
+    sys.stdout = sys.stdout or open(1, "w", closefd=False, encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", closefd=False, encoding="utf-8")  # noqa: SIM115
 
 
 def _interrupted(program: str) -> OverdeckError:

@@ -10,7 +10,19 @@ import _signal
 import posix
 import time
 
-from overdeck.dispatch import clients, failside, jsontext, keepgoing, matchers, merge, payload, record, runner
+from overdeck.dispatch import (
+    adopted,
+    clients,
+    failside,
+    jsontext,
+    keepgoing,
+    matchers,
+    merge,
+    payload,
+    rawanswer,
+    record,
+    runner,
+)
 from overdeck.dispatch.module import Call
 from overdeck.dispatch.plan import NATIVE_FIELDS, Module, Plan, PlanError, parse, read_plan, trusted
 
@@ -176,6 +188,8 @@ def _answer(front: _Front) -> None:
     front.routed = True
     for m in [*rewriters, *others] if rewriters else survivors:
         m.complete()
+    asks_adopted = any(m.cls == "adopted" for m in front.survivors)
+    stage = adopted.stage(event, call.text, front.plans, native=bool(front.native)) if asks_adopted else None
     _narrow_environment()
     runner.preload(front.survivors)
     end = front.started + plan.total_deadline_ms / 1000
@@ -187,8 +201,20 @@ def _answer(front: _Front) -> None:
         text = payload.Searched(jsontext.dumps(changed))
         survivors = [m for m in others if m.literals_in_payload or _may_act(m, call, text)]
         front.survivors = [*rewriters, *survivors]
+        if stage is not None:
+            stage.raw = jsontext.dumps({**top, "tool_input": changed}).encode() + b"\n"
     final = given if changed is None else changed
-    outcomes += runner.run(survivors, _caller(plan, top, final), end)
+    outcomes += runner.run(survivors, _caller(plan, top, final), end, stage)
+    said = [outcome.data for outcome in outcomes if outcome.kind == "raw" and outcome.data is not None]
+    again = rawanswer.rewritten(event, said) if said else None
+    if again is not None:
+        # An adopted hook speaks with the others; what it makes of the input must pass the gates all the same.
+        changed = again
+        text = payload.Searched(jsontext.dumps(again))
+        gates = [m for m in others if m.cls == "gate" and (m.literals_in_payload or _may_act(m, call, text))]
+        front.survivors = list({m.id: m for m in (*front.survivors, *gates)}.values())
+        judged = {outcome.id: outcome for outcome in runner.run(gates, _caller(plan, top, again), end)}
+        outcomes = [o for o in outcomes if o.id not in judged] + list(judged.values())
     position = {m.id: index for index, m in enumerate(plan.modules)}
     outcomes.sort(key=lambda outcome: position[outcome.id])
     merged = merge.merge(event, outcomes, changed, f"{plan.state}/overflow")

@@ -101,6 +101,12 @@ RECORD: dict[str, Callable[[ModuleRow], object]] = {
 """What JSON and CSV carry of a row: moments ISO-8601 UTC, durations in ms, sizes in bytes."""
 
 
+def fired(row: ModuleRow) -> str:
+    """How often a module fired in the window, and what it did; a gate's question to the owner is logged as "advise"."""
+    advise = "advise or ask" if row.cls == "gate" else "advise"
+    return f"{row.fired:,} (deny {row.deny:,}, {advise} {row.advise:,}, act {row.act:,})"
+
+
 def column(key: str) -> Column:
     """The column of that key, or of the JSON key beside it; raises OverdeckError (usage) with those there are."""
     name = "module" if key == "id" else key.replace("_", "-")

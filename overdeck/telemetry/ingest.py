@@ -76,7 +76,7 @@ def ingest(
     Raises OverdeckError: busy where another ingest is at work, usage where the state directory cannot be written,
     internal where DuckDB fails.
     """
-    import duckdb
+    from overdeck.telemetry import engine
 
     started = time.monotonic()
     moment = now or datetime.now(UTC)
@@ -91,7 +91,7 @@ def ingest(
         if "interrupted" in str(error):  # DuckDB's word for Ctrl-C in a query
             raise KeyboardInterrupt from None
         raise
-    except duckdb.Error as error:
+    except engine.Error as error:
         if not os.access(places.state, os.W_OK | os.X_OK):
             raise _not_writable(places, "permission denied") from error
         if "No space left" in str(error) or shutil.disk_usage(places.state).free < _ROOM:
@@ -234,7 +234,7 @@ def up_to_date(places: Places, *, rebuild: bool = False) -> Iterator[tuple[Publi
 
 def _nothing_new(places: Places, published: Published, moment: datetime) -> bool:
     """Whether a tick now would change nothing: its two connections and checkpoint cost more than the report."""
-    import duckdb
+    from overdeck.telemetry import engine
 
     if moment - published.as_of > _TICK_AT_LEAST or moment < published.as_of or not places.database.exists():
         return False
@@ -249,7 +249,7 @@ def _nothing_new(places: Places, published: Published, moment: datetime) -> bool
         if published.connection.execute("from combinations where not known limit 1").fetchall():
             return False
         known = known_sources(published.connection)
-    except (OverdeckError, duckdb.Error):
+    except (OverdeckError, engine.Error):
         return False  # a tick says what is wrong
     files, complaints = sources.log_files(places)
     found = sources.match(files, known)

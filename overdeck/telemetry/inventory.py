@@ -26,7 +26,7 @@ class _Known(NamedTuple):
 
 def seen_before(places: Places) -> dict[str, Seen]:
     """When each module was seen, by the published copy: the one fact no log can give again."""
-    import duckdb
+    from overdeck.telemetry import engine
 
     try:
         with reader(places) as published:
@@ -34,7 +34,7 @@ def seen_before(places: Places) -> dict[str, Seen]:
                 rows = published.connection.execute("select id, first_seen, null from modules").fetchall()
             else:
                 rows = published.connection.execute("select id, first_seen, returned from modules").fetchall()
-    except (OverdeckError, duckdb.Error):
+    except (OverdeckError, engine.Error):
         return {}
     return {id: Seen(first, returned) for id, first, returned in rows}
 

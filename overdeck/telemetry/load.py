@@ -1,12 +1,12 @@
 """Checked lines into tables, fast: SQL takes in the usual lines, ``lines`` decides on all others.
 
-The log's text goes to DuckDB as one parameter of about a megabyte and is split there; measured three ways in
+The log's text goes to DuckDB as one parameter of two megabytes and is split there; measured three ways in
 docs/plans/telemetry.md. SQL accepts only lines that are good beyond doubt; those that are left go through
 Python one by one and end as rows or in quarantine.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,72 +16,114 @@ from overdeck.telemetry.sources import Chunk, Source
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-PIECE_BYTES = 1 << 20
+PIECE_BYTES = 2 << 20
 
-# Position of each line = bytes of the lines before it; strlen counts bytes.
-_LINES = """
-select raw,
-    ($offset + sum(strlen(raw) + 1) over (rows between unbounded preceding and current row)
-        - strlen(raw) - 1)::bigint as pos
-from (select unnest(string_split($text, chr(10))) as raw)
+_RAW = "select unnest(string_split($text, chr(10))) as raw"
+# Position of each line = bytes of the lines before it; strlen counts bytes. The running sum stands above all else: a
+# filter is not pushed below it, which would do the work under it twice.
+_POS = """
+($offset + sum(strlen(raw) + 1) over (rows between unbounded preceding and current row) - strlen(raw) - 1)::bigint
 """
 
-# Stricter than Python's fromisoformat and DuckDB's cast, and within lines.EARLIEST and LATEST: what passes means the
-# same to both.
-_TIME = r"(20[2-9]\d|2[1-9]\d\d|[3-8]\d{3})-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?Z"
+# The shape of a usual line, as one regex (RE2: linear time). What fits is JSON, and means the same to Python and SQL:
+# an escape (a backslash) is left to Python, whitespace may stand where JSON lets it.
+_BLANK = r"[ \t\r]*"
+_CHAR = r'[^"\\\x00-\x1f]'
+_COUNT = r"(?:0|[1-9]\d{0,11})"  # below lines.MOST
+# Stricter than Python's fromisoformat and DuckDB's cast, and within lines.EARLIEST and LATEST.
+_TIME = r"(?:20[2-9]\d|2[1-9]\d\d|[3-8]\d{3})-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?Z"
 
-_FIRE_PATHS = "['$.ts', '$.event', '$.module', '$.action']"
-# CASE keeps each JSON function away from what is not JSON; a backslash (an escape) is left to Python.
+
+def _object(*pairs: tuple[str, str]) -> str:
+    """The regex of a JSON object that has just these keys, in this order; a pair's second is its value's regex."""
+    members = (f'"{key}"{_BLANK}:{_BLANK}{value}{_BLANK}' for key, value in pairs)
+    return rf"\{{{_BLANK}{f',{_BLANK}'.join(members)}\}}"
+
+
+_FIRE_SHAPE = _object(
+    ("ts", f'"{_TIME}"'),
+    ("event", f'"{_CHAR}+"'),
+    ("module", f'"{_CHAR}+"'),
+    ("action", '"(?:deny|advise|act)"'),
+)
+_RUN = _object(("us", _COUNT), ("bytes", _COUNT), ("end", '"(?:none|fire|error|timeout)"'))
+_RAN = f'"{_CHAR}+"{_BLANK}:{_BLANK}{_RUN}{_BLANK}'
+_CALL_SHAPE = _object(
+    ("ts", f'"{_TIME}"'),
+    ("v", "1"),
+    ("plan", f'"{_CHAR}*"'),
+    ("client", f'"{_CHAR}*"'),
+    ("event", f'"{_CHAR}+"'),
+    ("tool", f'"{_CHAR}*"'),
+    ("session", f'"{_CHAR}*"'),
+    ("sub", "(?:true|false)"),
+    ("in", _COUNT),
+    ("out", _COUNT),
+    ("us", _COUNT),
+    ("ran", rf"\{{{_BLANK}(?:{_RAN}(?:,{_BLANK}{_RAN})*)?\}}"),
+)
+
+
+def _usual(shape: str, keys: Sequence[str], having: str = "") -> str:
+    """SQL of every line: ``raw``, and in ``x`` the values of ``keys`` as text.
+
+    ``x`` is NULL where the line has not this shape, or does not contain ``having``.
+    """
+    paths = [f"$.{key}" for key in keys]
+    return (
+        f"select raw, case when contains(raw, '{having}') and regexp_full_match(raw, '{_BLANK}{shape}{_BLANK}') "
+        f"then json_extract_string(raw, {paths}) end as x from ({_RAW})"
+    )
+
+
+# The time is looked at again: its shape lets the 30th of February through.
 _FIRES = f"""
-select pos, raw, x, try_cast(x[1] as timestamp) as ts,
-    coalesce(regexp_full_match(x[1], '{_TIME}') and ts is not null and x[2] <> '' and x[3] <> ''
-        and x[4] in ('deny', 'advise', 'act'), false) as good
-from (
-    select pos, raw, case when usual then json_extract_string(raw, {_FIRE_PATHS}) end as x
-    from (
-        select pos, raw, case when json_valid(raw) and not contains(raw, '\\') then
-            json_keys(raw) = ['ts', 'event', 'module', 'action']
-            and json_type(raw, {_FIRE_PATHS})
-                = ['VARCHAR', 'VARCHAR', 'VARCHAR', 'VARCHAR']
-        else false end as usual
-        from ({_LINES})
-    )
+select *, {_POS} as pos from (
+    select raw, try_cast(x[1] as timestamp) as ts, x[2] as event, x[3] as module, x[4] as action, ts is not null as good
+    from ({_usual(_FIRE_SHAPE, ("ts", "event", "module", "action"))})
 )
 """
-_INSERT_FIRES = f"insert into fires select ts, x[2], x[3], x[4], null, $source, pos from ({_FIRES}) where good"
-_OTHER_FIRES = f"select pos, raw from ({_FIRES}) where not good"
+_INSERT_FIRES = (
+    f"insert into fires select ts, event, module, action, null, $source, pos from ({_FIRES}) where good"
+)
 
-_CALL_PATHS = (
-    "['$.ts', '$.client', '$.plan', '$.event', '$.tool', '$.session', '$.sub', '$.in', '$.out', '$.us', "
-    "'$.v', '$.ran']"
-)
-_CALLS = f"""
-select pos, raw, x, try_cast(x[1] as timestamp) as ts,
-    try_cast(x[8] as bigint) as in_bytes, try_cast(x[9] as bigint) as out_bytes, try_cast(x[10] as bigint) as us,
-    coalesce(regexp_full_match(x[1], '{_TIME}') and ts is not null and x[4] <> '' and in_bytes is not null
-        and out_bytes is not null and us is not null and greatest(in_bytes, out_bytes, us) <= {lines.MOST}
-        and x[11] = '1' and x[12] = '{{}}', false) as good
-from (
-    select pos, raw, case when usual then json_extract_string(raw, {_CALL_PATHS}) end as x
-    from (
-        select pos, raw, case when json_valid(raw) and not contains(raw, '\\') then
-            list_sort(json_keys(raw)) = ['client', 'event', 'in', 'out', 'plan', 'ran', 'session', 'sub', 'tool',
-                'ts', 'us', 'v']
-            and json_type(raw, {_CALL_PATHS}) = ['VARCHAR', 'VARCHAR', 'VARCHAR', 'VARCHAR', 'VARCHAR', 'VARCHAR',
-                'BOOLEAN', 'UBIGINT', 'UBIGINT', 'UBIGINT', 'UBIGINT', 'OBJECT']
-        else false end as usual
-        from ({_LINES})
-    )
+_CALL_KEYS = ("ts", "client", "plan", "event", "tool", "session", "sub", "in", "out", "us", "ran")
+_ENDED = '"end"'
+"""What a line has in which a module ran."""
+
+
+def _calls(having: str = "") -> str:
+    """SQL of every line of a calls log; ``good`` where it is usual and contains ``having``.
+
+    A module that stands twice in "ran" is for Python to refuse.
+    """
+    return f"""
+select *, {_POS} as pos from (
+    select raw, try_cast(x[1] as timestamp) as ts, x[2] as client, x[3] as plan, x[4] as event, x[5] as tool,
+        x[6] as session, x[7]::boolean as sub, x[8]::bigint as in_bytes, x[9]::bigint as out_bytes,
+        x[10]::bigint as us, case when contains(x[11], '"') then x[11] end as ran,
+        ts is not null and (ran is null or list_unique(json_keys(ran)) = len(json_keys(ran))) as good
+    from ({_usual(_CALL_SHAPE, _CALL_KEYS, having)})
 )
 """
+
+
 _INSERT_CALLS = f"""
-insert into calls select ts, x[2], x[3], x[4], x[5], x[6], x[7]::boolean, in_bytes, out_bytes, us, null, null,
+insert into calls select ts, client, plan, event, tool, session, sub, in_bytes, out_bytes, us, null, null,
     $source, pos
-from ({_CALLS}) where good
+from ({_calls()}) where good
 """
-_OTHER_CALLS = f"select pos, raw from ({_CALLS}) where not good"
+_INSERT_RUNS = f"""
+insert into runs select ts, client, plan, event, tool, sub, run.key, run.value.us, run.value.bytes, run.value."end",
+    $source, pos
+from (
+    select *, unnest(map_entries(from_json(ran,
+        '"MAP(VARCHAR, STRUCT(us BIGINT, bytes BIGINT, \\"end\\" VARCHAR))"'))) as run
+    from ({_calls(_ENDED)}) where good and ran is not null
+)
+"""
 
-_FAST = {"fires": (_INSERT_FIRES, _OTHER_FIRES), "calls": (_INSERT_CALLS, _OTHER_CALLS)}
+_FAST = {"fires": (_INSERT_FIRES, _FIRES), "calls": (_INSERT_CALLS, _calls())}
 
 # One JSON parameter for many rows: a list parameter costs 75 microseconds an element in DuckDB 1.5.
 _SLOW = {
@@ -168,12 +210,15 @@ def _fast(connection: "DuckDBPyConnection", source: Source, offset: int, piece: 
             others.append(_Line(offset, raw))
             offset += len(raw) + 1
         return 0, others
-    insert, rest = _FAST[source.kind]
+    insert, lines_of = _FAST[source.kind]
     found = connection.execute(insert, {"text": text, "offset": offset, "source": source.id}).fetchone()
     done = int(found[0]) if found else 0
+    if done and source.kind == "calls" and _ENDED in text:
+        connection.execute(_INSERT_RUNS, {"text": text, "offset": offset, "source": source.id})
     if done == piece.count(b"\n") + 1:
         return done, []
-    left = connection.execute(rest, {"text": text, "offset": offset}).fetchall()
+    query = f"select pos, raw from ({lines_of}) where not good"
+    left = connection.execute(query, {"text": text, "offset": offset}).fetchall()
     return done, [_Line(pos, raw.encode()) for pos, raw in left]
 
 

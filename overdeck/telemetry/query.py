@@ -40,7 +40,7 @@ def ask(places: Places, sql: str) -> Answer:
     It runs on a throwaway copy with external access off: a read-only connection would still write files by COPY
     (measured), and the file that is attached may always be opened again for writing.
     """
-    import duckdb
+    from overdeck.telemetry import engine
 
     with tempfile.TemporaryDirectory(prefix="overdeck-sql-") as scratch:
         copy = Path(scratch, "telemetry.duckdb")
@@ -48,7 +48,7 @@ def ask(places: Places, sql: str) -> Answer:
             shutil.copyfile(places.published, copy)
         except OSError as error:
             raise unusable(error) or error from None
-        connection = duckdb.connect(config=CONFIG)
+        connection = engine.connect(config=CONFIG)
         try:
             connection.execute("set temp_directory = " + quoted(Path(scratch, "spill")))
             connection.execute(f"attach {quoted(copy)} as telemetry (read_only)")
@@ -56,7 +56,7 @@ def ask(places: Places, sql: str) -> Answer:
             connection.execute("set enable_external_access = false")
             connection.execute("set lock_configuration = true")
             return _interruptible(connection, sql)
-        except (duckdb.Error, OverflowError) as error:
+        except (engine.Error, OverflowError) as error:
             raise usage(f"the query cannot be run: {error}", code="bad-query", hint=HINT) from None
         finally:
             connection.close()

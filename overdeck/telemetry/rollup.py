@@ -123,7 +123,7 @@ def take_over(connection: "DuckDBPyConnection", published: Path) -> list[str]:
     An hour of which the copy counted more than the logs still hold is taken from the copy, whole. Returns what the user
     should know.
     """
-    import duckdb
+    from overdeck.telemetry import engine
 
     if not published.exists():
         return []
@@ -131,7 +131,7 @@ def take_over(connection: "DuckDBPyConnection", published: Path) -> list[str]:
     lost = f"the counts of hours whose logs are gone are lost: {published}"
     try:
         connection.execute(f"attach '{quoted}' as before (read_only)")
-    except duckdb.Error as error:
+    except engine.Error as error:
         return [f"{lost}: {str(error).splitlines()[0]}"]
     try:
         version = connection.execute("select version from before.about").fetchall()[0][0]
@@ -153,10 +153,10 @@ def take_over(connection: "DuckDBPyConnection", published: Path) -> list[str]:
         for table in ("combinations", "plans", "routes"):
             connection.execute(f"insert into {table} from before.{table} except from {table}")
         connection.commit()
-    except duckdb.Error as error:
+    except engine.Error as error:
         return [f"{lost}: {str(error).splitlines()[0]}"]
     finally:
-        with suppress(duckdb.Error):
+        with suppress(engine.Error):
             connection.rollback()  # of what was not committed
         connection.execute("detach before")
     return []

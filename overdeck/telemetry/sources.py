@@ -14,7 +14,7 @@ from overdeck.paths import Places
 
 KINDS = ("fires", "calls")
 HEAD_BYTES = 4096
-CHUNK_BYTES = 8 << 20
+CHUNK_BYTES = 16 << 20
 LONGEST_LINE_BYTES = 64 << 20
 _COMPRESSED = (".gz", ".zst", ".xz", ".bz2", ".lz4")
 
@@ -181,17 +181,17 @@ def drained(match: Match) -> bool:
     return not match.new and _unchanged(match.file, match.source) and str(match.file.path) == match.source.path
 
 
-def chunks(file: LogFile, offset: int) -> Iterator[Chunk]:
+def chunks(file: LogFile, offset: int, *, at_once: int | None = None) -> Iterator[Chunk]:
     """The whole lines of the file from ``offset`` to its last newline; a torn last line waits.
 
-    Memory is bounded by CHUNK_BYTES, or by one longer line. Raises OSError where the file cannot be read or
-    its path names another file by now; the next tick finds both.
+    Memory is bounded by ``at_once`` (CHUNK_BYTES) bytes, or by one longer line. Raises OSError where the file
+    cannot be read or its path names another file by now; the next tick finds both.
     """
     with file.path.open("rb") as log:
         st = os.fstat(log.fileno())
         if (st.st_dev, st.st_ino) != (file.device, file.inode):
             raise FileNotFoundError(f"{file.path} was renamed just now")
-        wanted = CHUNK_BYTES
+        usual = wanted = at_once or CHUNK_BYTES
         while True:
             log.seek(offset)
             data = log.read(wanted)
@@ -199,7 +199,7 @@ def chunks(file: LogFile, offset: int) -> Iterator[Chunk]:
             if end:
                 yield Chunk(offset, data[:end])
                 offset += end
-                wanted = CHUNK_BYTES
+                wanted = usual
             elif len(data) >= LONGEST_LINE_BYTES:
                 yield Chunk(offset, data, cut=True)
                 offset += len(data)

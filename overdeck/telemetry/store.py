@@ -29,6 +29,8 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
+_FOR_READERS = {**CONFIG, "threads": 1}
+"""A report reads counts, a few thousand rows: a second thread costs it more than it gains."""
 _HEADERS_BYTES = 3 * 4096
 """The main header and two database headers at the start of a DuckDB file; a checkpoint changes them."""
 
@@ -64,7 +66,7 @@ def open_for_writing(database: Path, now: datetime) -> Opened:
     belong together, so what it lacks is read from the logs again. A file that does not open then is set aside
     as well. Raises OverdeckError: busy where another program has the file open, else where it may not be read.
     """
-    import duckdb
+    from overdeck.telemetry import engine
 
     warnings: list[str] = []
     log = database.with_name(database.name + ".wal")
@@ -74,7 +76,7 @@ def open_for_writing(database: Path, now: datetime) -> Opened:
         if suspect.exists():
             try:
                 return Opened(*_attach(database), tuple(warnings))
-            except duckdb.Error as error:
+            except engine.Error as error:
                 _raise_unless_broken(error, database)
                 aside = _set_aside(suspect, now)
                 warnings.append(
@@ -109,7 +111,7 @@ def close_and_publish(connection: "DuckDBPyConnection", database: Path, places: 
 @contextmanager
 def reader(places: Places) -> Iterator[Published]:
     """The published copy, read-only. Raises OverdeckError where there is none yet or it cannot be read."""
-    import duckdb
+    from overdeck.telemetry import engine
 
     try:
         as_of = datetime.fromtimestamp(places.published.stat().st_mtime, UTC)
@@ -121,12 +123,12 @@ def reader(places: Places) -> Iterator[Published]:
             hint="overdeck ingest",
         ) from None
     # Attached to a database of its own: connect() would share one instance in a process, with the old file.
-    connection = duckdb.connect(config=CONFIG)
+    connection = engine.connect(config=_FOR_READERS)
     try:
         connection.execute(f"attach {quoted(places.published)} as telemetry (read_only)")
         connection.execute("use telemetry")
         yield Published(connection, as_of)
-    except duckdb.Error as error:
+    except engine.Error as error:
         raise OverdeckError(
             f"{places.published} cannot be read: {_first_line(error)}",
             code="unreadable-copy",
@@ -140,9 +142,9 @@ def reader(places: Places) -> Iterator[Published]:
 @contextmanager
 def in_memory() -> Iterator["DuckDBPyConnection"]:
     """A database with our tables that is gone at the end, for where nothing can be written."""
-    import duckdb
+    from overdeck.telemetry import engine
 
-    with duckdb.connect(config=CONFIG) as connection:
+    with engine.connect(config=CONFIG) as connection:
         connection.execute("attach ':memory:' as telemetry (compress)")
         connection.execute("use telemetry")
         connection.execute(schema.TABLES)
@@ -151,18 +153,18 @@ def in_memory() -> Iterator["DuckDBPyConnection"]:
 
 
 def same_version(connection: "DuckDBPyConnection") -> bool:
-    """Whether an attached database is of this version of the tables; raises duckdb.Error where it is none of ours."""
+    """Whether an attached database is of this version of the tables; raises engine.Error where it is none of ours."""
     return connection.execute("select version from about").fetchall() == [(schema.VERSION,)]
 
 
 def _attach(database: Path) -> tuple["DuckDBPyConnection", bool]:
     """A connection with the database attached as the default, and whether its tables were made just now.
 
-    A file of another schema version raises duckdb.Error like any other that cannot be used.
+    A file of another schema version raises engine.Error like any other that cannot be used.
     """
-    import duckdb
+    from overdeck.telemetry import engine
 
-    connection = duckdb.connect(config=CONFIG)
+    connection = engine.connect(config=CONFIG)
     try:
         connection.execute(f"attach {quoted(database)} as telemetry (storage_version '{STORAGE_VERSION}')")
         connection.execute("use telemetry")
@@ -179,7 +181,7 @@ def _attach(database: Path) -> tuple["DuckDBPyConnection", bool]:
             transcripts.ensure(connection)
             return connection, True
         if not same_version(connection):
-            raise duckdb.InvalidInputException("it is of another version of Overdeck")
+            raise engine.InvalidInputException("it is of another version of Overdeck")
         transcripts.ensure(connection)
     except BaseException:
         connection.close()

@@ -7,6 +7,7 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
+from overdeck.telemetry.columns import fired
 from overdeck.telemetry.report import FireLine, ModuleRow
 from overdeck.telemetry.words import ago, percent
 
@@ -24,10 +25,7 @@ def facts(row: ModuleRow, now: datetime) -> list[str]:
             f"literals {' '.join(row.literals) or '(none: runs always)'}; deadline {row.timeout_ms} ms; "
             f"silence is suspect after {lifetime}; enabled {ago(row.enabled_since, now)}"
         )
-    lines.append(
-        f"fired {row.fired:,} (deny {row.deny:,}, advise {row.advise:,}, act {row.act:,}); "
-        f"last asked {ago(row.last_asked, now)}"
-    )
+    lines.append(f"fired {fired(row)}; last asked {ago(row.last_asked, now)}")
     if row.p50_ms is not None and row.p95_ms is not None and row.p99_ms is not None:
         lines.append(
             f"p50 {row.p50_ms:.1f} ms, p95 {row.p95_ms:.1f}, p99 {row.p99_ms:.1f}; "

@@ -169,3 +169,19 @@ def test_the_starts_of_an_event_count_its_async_handlers_and_those_that_are_kill
     assert said.code == 0, said.err
     assert said.data["process_starts"] == {"low": 3, "high": 3}
     assert "bytes made for PostToolUse Write" in said.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ab", "settings:{}", "settings:{}", "--pairs", 8),
+        ("starts", "--settings", "{}", "--runs", 2),
+    ],
+)
+def test_what_is_measured_from_the_users_settings_does_not_stand_in_the_users_logs(
+    installed, hookbench, payload, words
+):
+    words = [str(word).replace("{}", str(installed.settings)) for word in words]
+    said = hookbench(*words, "--payload", payload, "--json")
+    assert said.code == 0, said.err
+    assert not (installed.state / "hook-calls.jsonl").exists()

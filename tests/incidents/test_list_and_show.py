@@ -131,7 +131,7 @@ def test_listing_imports_nothing_heavy(clone: "Clone") -> None:
     clone.open()
     loaded = Home(clone.home).loaded_by("od-incidents", "list", cwd=clone.top)
     assert "overdeck" in loaded
-    assert loaded & {"rich", "textual", "duckdb", "psutil", "sqlite3"} == set()
+    assert loaded & {"rich", "textual", "duckdb", "_duckdb", "psutil", "sqlite3"} == set()
 
 
 def test_on_a_terminal_a_long_title_goes_under_its_row(clone: "Clone") -> None:

@@ -234,7 +234,15 @@ def test_the_tui_without_a_terminal_names_the_command_for_a_pipe(user: "User") -
 def test_help_loads_neither_duckdb_nor_textual(user: "User", argv: list[str]) -> None:
     loaded = Home(user.home).loaded_by("overdeck", *argv)
     assert "overdeck" in loaded
-    assert loaded & {"duckdb", "textual"} == set()
+    assert loaded & {"duckdb", "_duckdb", "textual"} == set()
+
+
+@pytest.mark.parametrize("argv", [["fires"], ["ingest"], ["fires", "sql", "select 1"]])
+def test_the_engine_is_loaded_without_the_queries_that_duckdb_builds_in_python(
+    user: "User", argv: list[str]
+) -> None:
+    loaded = Home(user.home).loaded_by("overdeck", *argv)
+    assert loaded & {"duckdb", "_duckdb", "numpy", "pandas"} == {"_duckdb"}
 
 
 def test_a_module_in_the_place_of_a_verb_is_told_the_option(user: "User") -> None:
@@ -247,12 +255,40 @@ def test_keep_says_where_it_wrote(busy: "User") -> None:
     assert (busy.places.state / "keep.json").is_file()
 
 
-def test_no_suspects_are_said_with_those_that_are_too_young(user: "User") -> None:
+def test_no_suspects_are_said_with_those_that_cannot_be_judged_yet(user: "User") -> None:
     user.module("young")
     user.call(plan=user.install())
     assert user.run("fires", "suspects").out.splitlines()[0] == (
-        "No module is suspect; 1 of 1 are immature: too young to be judged."
+        "No module is suspect; 1 of 1 are immature (too young to be judged). Which and why: overdeck fires"
     )
+
+
+@pytest.mark.parametrize("words", [["suspects"], ["candidates"]])
+def test_an_empty_answer_says_so_and_whether_there_is_anything_to_do(user: "User", words: list[str]) -> None:
+    nobody = user.run("fires", *words).out.splitlines()
+    assert nobody[0].startswith("No module is switched on") and nobody[0].endswith("overdeck hooks list")
+    user.module("acts", lifetime=1)
+    plan = user.install()
+    user.call(plan=plan, ts=user.ago(days=3))
+    user.call(plan=plan, times=9)
+    user.fire("acts")
+    answer = user.run("fires", *words).out.splitlines()
+    assert answer[0].startswith("No module is") and answer[0].endswith("here is nothing to do.")
+    assert len([line for line in answer if line.startswith("No module")]) == 1
+
+
+def test_no_candidates_name_the_suspects(user: "User") -> None:
+    user.module("silent", lifetime=1)
+    user.call(plan=user.install(), ts=user.ago(days=3))
+    user.call(plan=user.install())
+    assert (
+        user.run("fires", "candidates").out.splitlines()[0].endswith("1 of 1 are suspect: overdeck fires suspects")
+    )
+
+
+def test_one_modules_fires_are_told_apart_and_a_gates_questions_named(busy: "User") -> None:
+    busy.fire("acts", action="advise")
+    assert "advise or ask 1, act 0)" in busy.run("fires", "--module", "acts").out
 
 
 def test_on_a_terminal_the_reason_goes_under_its_row(busy: "User") -> None:
@@ -305,14 +341,17 @@ def test_a_query_can_neither_write_nor_read_files_nor_be_nonsense(busy: "User", 
 
 def test_follow_takes_in_what_comes_until_it_is_interrupted(busy: "User") -> None:
     argv = [*argv_of("overdeck"), "ingest", "--follow", "--every", "0.1", "--json"]
-    with subprocess.Popen(argv, env=busy.env, stdout=subprocess.PIPE, text=True) as follower:
+    with subprocess.Popen(
+        argv, env=busy.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as follower:
         assert follower.stdout is not None
         first = json.loads(follower.stdout.readline())
         assert first["data"]["fires"] > 0
         busy.fire("late")
         assert json.loads(follower.stdout.readline())["data"]["fires"] == 1
         follower.send_signal(signal.SIGINT)
-        assert follower.wait(10) == 130
+        assert follower.communicate(timeout=10) == ("", "")
+        assert follower.returncode == 0
 
 
 @pytest.mark.parametrize("options", [["--every", "0"], ["--every", "nan"], ["--status"]])

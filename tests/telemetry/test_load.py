@@ -1,6 +1,7 @@
 """The SQL fast path against the definition in ``lines``."""
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,9 +29,16 @@ def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     opened.connection.close()
 
 
-def by_python(kind: str, raw: bytes) -> tuple[list[tuple[Any, ...]], list[tuple[int, int, str]]]:
+Worth = tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], list[tuple[int, int, str]]]
+"""Rows, the modules that ran in them, and what is refused."""
+
+
+def by_python(kind: str, raw: bytes) -> Worth:
     """What each line is worth when every one goes through ``lines``."""
-    good, bad, pos = [], [], 0
+    good: list[tuple[Any, ...]] = []
+    ran: list[tuple[Any, ...]] = []
+    bad: list[tuple[int, int, str]] = []
+    pos = 0
     for line in raw.split(b"\n")[:-1]:
         try:
             if kind == "fires":
@@ -38,13 +46,14 @@ def by_python(kind: str, raw: bytes) -> tuple[list[tuple[Any, ...]], list[tuple[
             else:
                 call = lines.call(line)
                 good.append((*call[:11], call.extra, pos))
+                ran += sorted((pos, *call[:5], call.sub, *run) for run in call.runs)
         except lines.Rejected as reason:
             bad.append((pos, len(line) + 1, str(reason)))
         pos += len(line) + 1
-    return good, bad
+    return good, ran, bad
 
 
-def by_database(connection: Any, kind: str, raw: bytes) -> tuple[list[Any], list[Any]]:
+def by_database(connection: Any, kind: str, raw: bytes) -> Worth:
     connection.begin()
     try:
         load.load(connection, source(kind), Chunk(0, raw), NOW.replace(tzinfo=None))
@@ -53,10 +62,13 @@ def by_database(connection: Any, kind: str, raw: bytes) -> tuple[list[Any], list
             "calls": "ts, client, plan, event, tool, session, sub, in_bytes, out_bytes, us, err, extra, pos",
         }[kind]
         good = connection.execute(f"select {names} from {kind} order by pos").fetchall()
+        ran = connection.execute(
+            'select pos, ts, client, plan, event, tool, sub, module, us, bytes, "end" from runs order by pos, module'
+        ).fetchall()
         bad = connection.execute('select "offset", bytes, reason from quarantine order by 1').fetchall()
     finally:
         connection.rollback()
-    return good, bad
+    return good, ran, bad
 
 
 TIMES = [
@@ -83,9 +95,26 @@ TIMES = [
 VALUES = [
     *TIMES,
     "", "x", "deny ", "DENY", "act", "ä", "a\\b", 'a"b', "a\u0001b", "\u0000", "\ud800", "true", "1", "{}",
+    10**12, 10**12 + 1,
     None, True, False, 0, 1, 2, -1, 1.0, 1.5, 2**63 - 1, 2**63, 2**64, float("nan"), [], ["x"], {}, {"m": 1},
     {"m": {"us": 1, "bytes": 2, "end": "fire"}}, {"m": {"us": -1, "end": "fire"}}, {"m": {"end": "gone"}},
 ]  # fmt: skip
+BYTES = [b"\0", b"\xff", b"\\", b"\x1f", b"\x7f", b"\t", b"\x0c", b"\x1e", b'"', b"0"]
+_ENDED = {"us": 3, "bytes": 0, "end": "none"}
+RAN: list[Any] = [
+    {"m": _ENDED, "n": {"us": 10**12, "bytes": 10**12 - 1, "end": "fire"}},
+    {"m": {"us": 10**12 - 1, "bytes": 7, "end": "timeout"}, "end": {"us": 1, "bytes": 2, "end": "error"}},
+    {"m": _ENDED, "": _ENDED}, {"a b": _ENDED, "ä": _ENDED}, {'a"b': _ENDED}, {"a\\b": _ENDED},
+    {"m": {**_ENDED, "x": 1}},
+    {"m": {"bytes": 0, "us": 3, "end": "none"}}, {"m": {**_ENDED, "us": 1.0}}, {"m": {**_ENDED, "us": None}},
+    {"m": None},
+    {"}": _ENDED, '{"us':  _ENDED, "$.x": _ENDED, "us": _ENDED, "'": _ENDED},
+]  # fmt: skip
+
+
+def twice_in(line: bytes) -> bytes:
+    """A call's line in which the module that ran stands twice."""
+    return re.sub(rb'"ran":\{(.+\})\}\}$', rb'"ran":{\1,\1}}', line)
 
 
 def compact(document: object) -> bytes:
@@ -100,9 +129,10 @@ def near_misses(usual: dict[str, Any]) -> list[bytes]:
     plain = compact(usual)
     made += [plain[:-1] + b"," + compact({key: usual[key]})[1:] for key in (*usual, "ts")]
     made += [compact({**usual, "more": value}) for value in VALUES]
+    made += [compact({**usual, "ran": ran}) for ran in RAN] + [twice_in(plain), plain.replace(b":", b" \t: \r")]
     made += [plain, plain + b"\r", b" " + plain, plain + b" x", plain + plain, b"[" + plain + b"]", plain[1:], b""]
     made += [plain[:at] for at in range(len(plain))]
-    made += [plain[:at] + byte + plain[at:] for at in range(0, len(plain), 3) for byte in (b"\0", b"\xff", b"\\")]
+    made += [plain[:at] + byte + plain[at:] for at in range(len(plain)) for byte in BYTES]
     made += [json.dumps(usual).encode(), b"null", b"NaN", b"[" * 5000, b'{"a":' * 5000]
     return [line.replace(b"\n", b"") for line in made]
 
@@ -157,8 +187,11 @@ def test_usual_lines_never_reach_python(connection: Any, monkeypatch: pytest.Mon
         b'{"ts":"2026-03-01T10:00:00Z","v":1,"plan":"0123abcd","client":"claude","event":"Stop","tool":"",'
         b'"session":"s","sub":false,"in":5,"out":0,"us":7,"ran":{}}\n'
     )
+    acted = call.replace(b"{}}", b'{"m":{"us":5,"bytes":2,"end":"fire"},"n":{"us":1,"bytes":0,"end":"none"}}}')
     assert len(by_database(connection, "fires", fire * 3)[0]) == 3
     assert len(by_database(connection, "calls", call * 3)[0]) == 3
+    rows, ran, _refused = by_database(connection, "calls", (call + acted) * 2)
+    assert (len(rows), len(ran)) == (4, 4)
 
 
 def test_positions_hold_across_pieces(connection: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +202,7 @@ def test_positions_hold_across_pieces(connection: Any, monkeypatch: pytest.Monke
     ]
     made[20] = b"torn\n"
     raw = b"".join(made)
-    good, bad = by_database(connection, "fires", raw)
+    good, _ran, bad = by_database(connection, "fires", raw)
     assert [pos for *_row, pos in good] + [bad[0][0]] == [
         *(len(b"".join(made[:n])) for n in range(50) if n != 20),
         len(b"".join(made[:20])),

@@ -19,6 +19,7 @@ from overdeck.telemetry.transcripts.scan import Found, Refused, scan
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+CHUNK_BYTES = 8 << 20
 BATCH_RECORDS = 20_000
 BATCH_BYTES = 256 << 20
 MOST_KINDS = 50
@@ -138,7 +139,7 @@ def ingest(
         # Size and time of the file are kept once it is read to its end: until then it counts as changed.
         source = replace(waiting.source, size=0, mtime_ns=0)
         try:
-            for chunk in chunks(waiting.file, source.offset):
+            for chunk in chunks(waiting.file, source.offset, at_once=CHUNK_BYTES):
                 source = batch.add(source, chunk)
                 done += len(chunk.data)
                 if progress:

@@ -63,7 +63,7 @@ def take_over(connection: "DuckDBPyConnection", published: Path) -> list[str]:
 
     Returns what the user should know.
     """
-    import duckdb
+    from overdeck.telemetry import engine
 
     if not published.exists():
         return []
@@ -77,10 +77,10 @@ def take_over(connection: "DuckDBPyConnection", published: Path) -> list[str]:
                 connection.execute("insert into quarantine by name from before.quarantine where source < 0")
                 connection.commit()
         finally:
-            with suppress(duckdb.Error):
+            with suppress(engine.Error):
                 connection.rollback()  # of what was not committed
             connection.execute("detach before")
-    except duckdb.Error as error:
+    except engine.Error as error:
         return [f"what deleted transcripts said of hooks is lost: {published}: {str(error).splitlines()[0]}"]
     return []
 

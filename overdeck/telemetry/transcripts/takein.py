@@ -36,11 +36,11 @@ def taken_in(
 
     Where the state directory cannot be written, or another ingest is at work, everything is read into memory.
     """
-    import duckdb
+    from overdeck.telemetry import engine
 
     try:
         read, warnings = _into_database(places, listing, moment, progress)
-    except (OverdeckError, duckdb.Error, OSError) as problem:
+    except (OverdeckError, engine.Error, OSError) as problem:
         said = _said(problem, places)
         with store.in_memory() as connection:
             read = ingest(connection, listing, _naive(moment), progress)
