@@ -23,8 +23,8 @@ ALIKE_SHOWN = 2
 """Hooks to which the model gives one and the same cost."""
 OTHERS_SHOWN = 3
 """Moments beside the usual four."""
-FILES_SHOWN = 6
-FINDINGS_SHOWN = 6
+FILES_SHOWN = 4
+FINDINGS_SHOWN = 5
 COMMAND_SHOWN = 100
 NAMES_SHOWN = 3
 
