@@ -565,7 +565,9 @@ def test_a_folder_that_is_gone_is_no_project_and_no_crash(home, tmp_path):
 def test_a_subagents_end_is_reported_for_each_agent_that_a_matcher_names(settings):
     data = on("SubagentStop", PYTHON, matcher="code-reviewer|planner")
     data["hooks"]["SubagentStop"] += on("SubagentStop", *numbered(2))["hooks"]["SubagentStop"]
-    data["hooks"]["SubagentStop"] += on("SubagentStop", {**PYTHON, "command": "sh"}, matcher="^test.*$")["hooks"]["SubagentStop"]
+    data["hooks"]["SubagentStop"] += on("SubagentStop", {**PYTHON, "command": "sh"}, matcher="^test.*$")["hooks"][
+        "SubagentStop"
+    ]
     costs = audit([settings(data)]).events["SubagentStop"]
 
     assert {agent: cost.handlers for agent, cost in costs.items()} == {"code-reviewer": 3, "planner": 3, "test": 3}

@@ -26,8 +26,8 @@ def _ours(context: Context) -> Iterator[tuple[Settings, Handler]]:
 
 
 def _expected(places: "Places") -> tuple[dict[str, str], list[str], str] | None:
-    """Event → matcher by the manifests, the front's first words, and the plan folder; None where they are "
-    "not known."""
+    """Event → matcher by the manifests, the front's first words, and the plan folder; None where they are
+    not known."""
     from overdeck.authoring.fleet import front_argv, load_fleet, matchers, recipe_for
 
     recipe = recipe_for(places)
