@@ -16,13 +16,14 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from math import sqrt
 from pathlib import Path
 from statistics import fmean, median, variance
 from typing import NamedTuple
 
 from overdeck.bench import Comparison, command_arm, compare
-from overdeck.bench.blocks import Block
+from overdeck.bench.raw import read_raw
 from overdeck.bench.stress import stress
 
 RUNS = 40
@@ -42,19 +43,22 @@ class Told(NamedTuple):
 
 
 class Overhead(NamedTuple):
-    """Wall clock that a tool spends on a run beside the run itself, ms; its start-up and its report are not in it."""
+    """Wall clock that a tool spends on a run beside the run itself, ms."""
 
     hookbench: float
-    """With a payload on stdin and a raw record written."""
+    """From the end of a run to the start of the next, with a payload on stdin and the machine looked at; median."""
+    read_later: float
+    """What it takes to read, check and record that run, in a pause once a second or when all is run; median."""
     hyperfine: float
-    """Without a shell, and so without a payload."""
+    """Without a shell, and so without a payload; its start-up and its report, some 2 ms a call, are in it."""
     shell: float
     """What the shell that hands over the payload adds to hyperfine's run."""
 
     def __str__(self) -> str:
+        ours, later, theirs, shell = (round(1e3 * spent) for spent in self)
         return (
-            f"beside a run, hookbench spends {self.hookbench:.2f} ms; hyperfine {self.hyperfine:.2f} ms, and "
-            f"{self.shell:.2f} ms on the shell without which it hands over no payload"
+            f"beside a run, hookbench spends {ours} µs, and {later} µs on reading it later; hyperfine {theirs} µs, and "
+            f"{shell} µs on the shell without which it hands over no payload"
         )
 
 
@@ -132,20 +136,19 @@ def of_nothing(argv: Sequence[str], *, comparisons: int = 12, bursts_from: int =
 
 
 def overhead(argv: Sequence[str], *, pairs: int = 30) -> Overhead:
-    """What each tool spends on a run of ``argv`` beside it; medians over blocks, which a load hardly moves."""
+    """What each tool spends on a run of ``argv`` beside it; medians, which a load hardly moves."""
     a, b = (command_arm(name, list(argv)) for name in "AB")
-    ends: list[float] = []
-    clocked: list[float] = []
-
-    def on_block(blocks: Sequence[Block]) -> None:
-        ends.append(time.perf_counter())
-        clocked.append(sum(run.wall_ns for run in blocks[-1].runs) / 1e9)
-
+    told: list[float] = []
     with tempfile.TemporaryDirectory(prefix="hookbench-") as folder:
-        compare(a, b, payload=_PAYLOAD, pairs=pairs, raw=Path(folder) / "raw.jsonl", on_block=on_block)
-    beside = [end - start - runs for start, end, runs in zip(ends, ends[1:], clocked[1:], strict=False)]
+        raw = Path(folder) / "raw.jsonl"
+        compare(a, b, payload=_PAYLOAD, pairs=pairs, raw=raw, on_block=lambda _: told.append(time.perf_counter()))
+        seen = read_raw(raw).observed
+    cycles = [later.before.at_ns - one.before.at_ns - one.run.wall_ns for one, later in pairwise(seen)]
+    block = 1e3 * median(later - one for one, later in pairwise(told))
+    runs = 2 * median(one.run.wall_ns for one in seen) / 1e6
     return Overhead(
-        hookbench=1e3 * median(beside) / 2,
+        hookbench=median(cycles) / 1e6,
+        read_later=block / 2 if block < runs else 0.0,  # else nothing is read later: no native spawner
         hyperfine=_hyperfine_beside(shlex.join(argv), 2 * pairs),
         shell=_shell(pairs),
     )

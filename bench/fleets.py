@@ -7,6 +7,10 @@ from overdeck.authoring.fleet import entry_path, interpreter
 from overdeck.dispatch import planning
 from overdeck.dispatch.planning import Recipe
 from overdeck.dispatch.writing import replace
+from overdeck.wiring.adopt.candidates import Candidate
+from overdeck.wiring.adopt.folder import manifest, write_folder
+from overdeck.wiring.adopt.interpreter import script_of
+from overdeck.wiring.handler import Handler
 
 MODULE = """import re
 
@@ -52,8 +56,7 @@ if len(answer) > 1:
 
 def modules(root: Path, count: int, *, code: str = MODULE, literals: int = 3) -> Path:
     """``count`` gates for Bash and Edit with ``literals`` words each; returns the folder of plans."""
-    state = root / "state"
-    shipped, plans = root / "modules", state / "plans" / "claude"
+    shipped, plans = root / "modules", root / "state" / "plans" / "claude"
     for folder in (shipped, plans, root / "user"):
         folder.mkdir(parents=True, mode=0o700)
     for number in range(count):
@@ -66,16 +69,41 @@ def modules(root: Path, count: int, *, code: str = MODULE, literals: int = 3) ->
             f"main_only = {'true' if number % 4 == 0 else 'false'}\n"
             f'literals = {json.dumps(words)}\n[events]\nPreToolUse = "Bash|Edit"\nPostToolUse = "Bash|Edit"\n'
         )
+    _write_plans(root, ("PreToolUse", "PostToolUse"))
+    return plans
+
+
+def adopted(root: Path, scripts: list[Path]) -> Path:
+    """Python hooks as ``overdeck adopt`` makes modules of them; returns the folder of plans."""
+    plans = root / "state" / "plans" / "claude"
+    for folder in (root / "modules", plans, root / "user"):
+        folder.mkdir(parents=True, mode=0o700)
+    (root / "config.toml").write_text("packs = []\n")
+    python = str(interpreter())
+    for number, script in enumerate(scripts):
+        at = f"/hooks/PreToolUse/0/hooks/{number}"
+        handler = Handler(
+            "PreToolUse", "Bash", "command", python, (str(script),), None, at, root / "settings.json"
+        )
+        hook = Candidate(f"hook{number:03d}", (handler,), {"PreToolUse": "Bash"}, 600_000)
+        found, why = script_of(handler, variables={}, environ={"PATH": "/usr/bin:/bin"}, cwd=root, python=python)
+        assert found is not None, why
+        write_folder(root / "user", hook, manifest(hook, found, {}))
+    _write_plans(root, ("PreToolUse",))
+    return plans
+
+
+def _write_plans(root: Path, events: tuple[str, ...]) -> None:
+    state = root / "state"
     recipe = Recipe(
-        client="claude", plans=str(plans), python=str(interpreter()), entry=str(entry_path()), state=str(state),
-        config=str(root / "config.toml"), shipped=str(shipped), user=str(root / "user"),
+        client="claude", plans=str(state / "plans" / "claude"), python=str(interpreter()), entry=str(entry_path()),
+        state=str(state), config=str(root / "config.toml"), shipped=str(root / "modules"), user=str(root / "user"),
         fires=str(state / "hook-fires.jsonl"), calls=str(state / "hook-calls.jsonl"),
     )  # fmt: skip
     replace(f"{recipe.plans}/{planning.RECIPE}", recipe.encode())
     fleet = planning.load(recipe)
-    for event in ("PreToolUse", "PostToolUse"):
+    for event in events:
         planning.write_plan(recipe, planning.compile_plan(recipe, fleet, event))
-    return plans
 
 
 def hooks(root: Path, count: int) -> Path:

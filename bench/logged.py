@@ -100,16 +100,38 @@ def take_in(root: Path) -> None:
     )
 
 
-def settings_of(root: Path, handlers: int) -> Path:
-    """A user's settings file with so many command handlers; returns its HOME."""
-    (root / ".claude").mkdir(parents=True)
-    entries = [
-        {"type": "command", "command": "/usr/bin/python3", "args": [f"/opt/hooks/hook_{number}.py"]}
-        for number in range(handlers)
-    ]
+def _hooks(numbers: range) -> dict[str, list[dict[str, object]]]:
+    """Half of them before a tool, half after it, on matchers of every kind."""
     matchers = ("Bash", "Edit|Write", "*", "mcp__.*")
-    groups = [{"matcher": matchers[at % 4], "hooks": [entry]} for at, entry in enumerate(entries)]
+    groups: list[dict[str, object]] = [
+        {
+            "matcher": matchers[number % 4],
+            "hooks": [
+                {"type": "command", "command": "/usr/bin/python3", "args": [f"/opt/hooks/hook_{number}.py"]}
+            ],
+        }
+        for number in numbers
+    ]
     half = len(groups) // 2
-    hooks = {"PreToolUse": groups[:half], "PostToolUse": groups[half:]}
-    (root / ".claude" / "settings.json").write_text(json.dumps({"hooks": hooks}))
+    return {"PreToolUse": groups[:half], "PostToolUse": groups[half:]}
+
+
+def settings_of(root: Path, handlers: int, *, plugins: int) -> Path:
+    """A user's settings with so many command handlers, two of them in each of ``plugins``; returns the HOME."""
+    (root / ".claude" / "plugins").mkdir(parents=True)
+    own = handlers - 2 * plugins
+    settings: dict[str, object] = {
+        "hooks": _hooks(range(own)),
+        "enabledPlugins": {f"p{number}@m": True for number in range(plugins)},
+    }
+    (root / ".claude" / "settings.json").write_text(json.dumps(settings))
+    installed = {}
+    for number in range(plugins):
+        folder = root / ".claude" / "plugins" / "cache" / f"p{number}"
+        (folder / "hooks").mkdir(parents=True)
+        first = own + 2 * number
+        (folder / "hooks" / "hooks.json").write_text(json.dumps({"hooks": _hooks(range(first, first + 2))}))
+        installed[f"p{number}@m"] = [{"installPath": str(folder)}]
+    register = root / ".claude" / "plugins" / "installed_plugins.json"
+    register.write_text(json.dumps({"version": 2, "plugins": installed}))
     return root

@@ -73,8 +73,15 @@ _REFUSED = frozenset(
 def unusable(error: OSError) -> OverdeckError | None:
     """The error for a path that the system does not let us use, which its owner can mend: exit 2.
 
-    None for an ``error`` that names no path or is of another kind, a missing file for one: that is ours.
+    None for an ``error`` that names no path or is of another kind, a missing file for one: that is ours. A working
+    directory that is gone names none either, and is told.
     """
+    if isinstance(error, FileNotFoundError) and error.filename is None and _nowhere():
+        return usage(
+            "the working directory is gone: it was removed or renamed after this shell went there",
+            code="no-working-directory",
+            hint="cd to a folder that is there, then the same command again",
+        )
     if error.errno not in _REFUSED or not isinstance(error.filename, str | bytes):
         return None
     path = os.fsdecode(error.filename)
@@ -84,3 +91,11 @@ def unusable(error: OSError) -> OverdeckError | None:
         code="unusable-path",
         hint=f"df -h {folder}" if error.errno in _FULL else f"ls -ld {folder} {path}",
     )
+
+
+def _nowhere() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109  # as above
+    except FileNotFoundError:
+        return True
+    return False

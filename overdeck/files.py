@@ -1,7 +1,10 @@
 """Writing files so that a crash leaves the old bytes or the new ones, never a mixture; and taking turns at it."""
 
+import errno
 import fcntl
 import os
+import stat
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -12,13 +15,19 @@ from overdeck.errors import ExitCode, OverdeckError
 
 
 def write_atomically(
-    path: Path, content: bytes, *, mode: int = 0o600, before_rename: Callable[[], None] | None = None
+    path: Path,
+    content: bytes,
+    *,
+    mode: int = 0o600,
+    like: Path | None = None,
+    before_rename: Callable[[], None] | None = None,
 ) -> None:
     """Replace ``path`` by ``content``: temporary file in the same directory, fsync, rename, fsync of the folder.
 
     Parent folders are made (0700). A symlink is followed, so that the link survives and its target changes.
-    ``before_rename`` may still refuse, by raising: it runs when everything else is done. Raises OSError, whose
-    ``filename`` is never that of the temporary file.
+    ``like`` is a file whose owner, mode and extended attributes (access lists) the new one gets; without it the
+    new one is ours, with ``mode``. ``before_rename`` may still refuse, by raising: it runs when everything else is
+    done. Raises OSError, whose ``filename`` is never that of the temporary file.
     """
     target = path.resolve() if path.is_symlink() else path
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -31,7 +40,10 @@ def write_atomically(
         with os.fdopen(fd, "wb") as out:
             out.write(content)
             out.flush()
-            os.fchmod(out.fileno(), mode)
+            if like is None:
+                os.fchmod(out.fileno(), mode)
+            else:
+                _take_after(out.fileno(), like)
             os.fsync(out.fileno())
         if before_rename is not None:
             before_rename()
@@ -42,6 +54,45 @@ def write_atomically(
             error.filename = str(target)
         raise
     sync_folder(target.parent)
+
+
+def _take_after(fd: int, like: Path) -> None:
+    """Give the open file the owner, the mode and the extended attributes of another. Raises OSError."""
+    there = like.stat()
+    ours = os.fstat(fd)
+    if (there.st_uid, there.st_gid) != (ours.st_uid, ours.st_gid):
+        os.fchown(fd, there.st_uid, there.st_gid)
+    os.fchmod(fd, stat.S_IMODE(there.st_mode))
+    if sys.platform != "linux":
+        return
+    try:
+        names = os.listxattr(like)
+    except OSError:
+        return  # a file system without them
+    for name in names:
+        os.setxattr(fd, name, os.getxattr(like, name))
+
+
+def open_regular(path: Path) -> int:
+    """A descriptor for reading the file ``path``, links followed. Raises OSError where it is none.
+
+    What git or a shared folder brings may be a pipe, on which a reader waits for ever, or a link to a device without
+    end.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    mode = os.fstat(fd).st_mode
+    if stat.S_ISREG(mode):
+        return fd
+    os.close(fd)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    raise OSError(errno.EINVAL, "it is no regular file", str(path))
+
+
+def read_regular(path: Path) -> bytes:
+    """All of the file ``path``. Raises OSError as ``open_regular``."""
+    with os.fdopen(open_regular(path), "rb", buffering=0) as file:
+        return file.read()
 
 
 def obstacle(folder: Path) -> str:

@@ -1,6 +1,7 @@
 """The one function that runs git: no prompts, no hooks of the repository, a deadline, the group killed."""
 
 import os
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +14,17 @@ _SAFE = (
     "-c", "protocol.ext.allow=never",
     "-c", "core.useReplaceRefs=false",
 )  # fmt: skip
+
+# What a fetch needs to know of the caller: where its configuration is, its ssh agent, and the way out of the house.
+_PASSED = (
+    "SSH_AUTH_SOCK", "XDG_CONFIG_HOME", "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
+    "no_proxy", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
+)  # fmt: skip
+
+_PROGRAM_KEY = re.compile(
+    r"core\.(sshcommand|gitproxy|alternaterefscommand)|credential\.(.*\.)?helper|remote\..*\.vcs", re.DOTALL
+)
+_HELPER_NAME = re.compile(r"[A-Za-z0-9-]*")
 
 
 class Answer(NamedTuple):
@@ -49,6 +61,40 @@ def top(folder: Path, *, hint: str) -> Path:
     return Path(found.stdout.removesuffix("\n"))
 
 
+def absolute(path: str) -> str:
+    """A PATH without the folders that depend on where we are: git runs in a repository, which may hold a ``git``.
+
+    >>> absolute(".:/usr/bin::bin:/bin")
+    '/usr/bin:/bin'
+    """
+    return os.pathsep.join(folder for folder in path.split(os.pathsep) if folder.startswith("/"))
+
+
+def programs(repo: Path) -> list[str]:
+    """Settings in the configuration of ``repo`` itself by which a fetch would start a program that it names: a
+    repository that was unpacked or shared brings its configuration along. The user's own settings do not count.
+
+    What ``git`` below switches off by itself is not among them.
+    """
+    listed = git("config", "--show-scope", "--null", "--list", cwd=repo).stdout.split("\0")
+    own = [
+        (key.lower(), value)
+        for scope, setting in zip(listed[::2], listed[1::2], strict=False)
+        if scope in ("local", "worktree")
+        for key, _, value in [setting.partition("\n")]
+    ]
+    lazy = {
+        key for key, value in own if key.endswith(".promisor") and value.lower() not in ("false", "no", "0", "off")
+    }
+    lazy |= {f"remote.{value}.promisor".lower() for key, value in own if key == "extensions.partialclone"}
+    return [
+        key
+        for key, value in own
+        if (_PROGRAM_KEY.fullmatch(key) and not (key.startswith("credential.") and _HELPER_NAME.fullmatch(value)))
+        or (key.endswith(".uploadpack") and key.replace(".uploadpack", ".promisor") in lazy)
+    ]
+
+
 def git(*args: str, cwd: Path, deadline_s: float = 30.0, configured: bool = True) -> Answer:
     """Run ``git ARGS`` in ``cwd`` and return what it said; the exit code is the caller's to judge.
 
@@ -58,18 +104,18 @@ def git(*args: str, cwd: Path, deadline_s: float = 30.0, configured: bool = True
     not done after ``deadline_s`` seconds.
     """
     environ = {
-        "PATH": os.environ.get("PATH", os.defpath),
+        "PATH": absolute(os.environ.get("PATH", os.defpath)),
         "HOME": os.environ.get("HOME", "/nonexistent"),
         "LC_ALL": "C.UTF-8",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_ASKPASS": "true",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_GRAFT_FILE": "/dev/null",
+        "GIT_NO_LAZY_FETCH": "1",
+        **{name: os.environ[name] for name in _PASSED if name in os.environ},
     }
     if not configured:
         environ |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
-    if "SSH_AUTH_SOCK" in os.environ:
-        environ["SSH_AUTH_SOCK"] = os.environ["SSH_AUTH_SOCK"]
     ran = run(["git", *_SAFE, *args], env=environ, cwd=cwd, deadline_s=deadline_s)
     if isinstance(ran, NotCompleted) and ran.started:
         raise OverdeckError(

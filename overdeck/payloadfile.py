@@ -17,19 +17,36 @@ class Payload(NamedTuple):
     event: str
 
 
+LARGEST = 64 << 20
+"""Bytes. The client was seen to send 40 MB (a Write of 20 MB, whose content its PostToolUse holds twice)."""
+
+
+def payload_bytes(path: Path) -> bytes:
+    """What the file or the pipe ``path`` holds (``-`` is stdin). OSError; OverdeckError (usage) beyond LARGEST."""
+    if str(path) == "-":
+        raw = sys.stdin.buffer.read(LARGEST + 1)
+    else:
+        with path.open("rb") as file:
+            raw = file.read(LARGEST + 1)
+    if len(raw) > LARGEST:
+        raise usage(
+            f"the payload {path} does not end within {LARGEST >> 20} MiB, more than any client sends",
+            code="payload-too-large",
+            hint="give a file that holds one JSON object as the client sends it",
+        )
+    return raw
+
+
 def read_payload(path: Path) -> Payload:
     """Read a payload file (``-`` is stdin); raises OverdeckError where it is missing (3) or names no event (2)."""
-    if str(path) == "-":
-        raw = sys.stdin.buffer.read()
-    else:
-        try:
-            raw = path.read_bytes()
-        except OSError as error:
-            raise not_found(
-                f"the payload {path} cannot be read: {error.strerror}",
-                code="no-payload",
-                hint="give a file that holds one JSON object as the client sends it, or - for standard input",
-            ) from None
+    try:
+        raw = payload_bytes(path)
+    except OSError as error:
+        raise not_found(
+            f"the payload {path} cannot be read: {error.strerror}",
+            code="no-payload",
+            hint="give a file that holds one JSON object as the client sends it, or - for standard input",
+        ) from None
     document = top_level(raw)
     event = document.get("hook_event_name")
     if not isinstance(event, str) or event not in CLAUDE_EVENTS:

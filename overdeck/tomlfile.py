@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from overdeck.errors import OverdeckError, usage
+from overdeck.files import read_regular
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -14,7 +15,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     A file that is not there is FileNotFoundError: whether that is an error is the caller's to say.
     """
     try:
-        raw = path.read_bytes()
+        raw = read_regular(path)
     except FileNotFoundError:
         raise
     except OSError as error:

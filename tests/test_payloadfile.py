@@ -1,5 +1,6 @@
 import io
 import json
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -32,6 +33,22 @@ def test_a_file_that_names_no_event_is_a_usage_error(tmp_path: Path, raw: bytes)
         read_payload(tmp_path / "payload.json")
 
     assert raised.value.exit_code is ExitCode.USAGE and raised.value.hint
+
+
+def test_a_payload_without_an_end_is_a_usage_error_and_not_all_the_memory():
+    with pytest.raises(OverdeckError, match="does not end within 64 MiB") as raised:
+        read_payload(Path("/dev/zero"))
+
+    assert raised.value.exit_code is ExitCode.USAGE
+
+
+def test_a_payload_may_come_through_a_pipe(tmp_path: Path):
+    ours, theirs = os.pipe()
+    os.write(theirs, RAW)
+    os.close(theirs)
+
+    assert read_payload(Path(f"/dev/fd/{ours}")).event == "PreToolUse"
+    os.close(ours)
 
 
 def test_a_file_that_is_not_there_is_not_found(tmp_path: Path):

@@ -303,6 +303,29 @@ def test_a_native_observer_logs_the_same_from_both_fronts(front: Front) -> None:
     assert [json.loads(line)["tool"] for line in log] == ["Bash", "Bash"]
 
 
+@pytest.mark.parametrize(
+    ("said", "logged"),
+    [
+        ("rate_limit", "rate_limit"),
+        ("a" * 40, "a" * 40),
+        ("a" * 41, ""),
+        ("API Error: the key sk-SECRET was refused", ""),
+        ("SECRET", ""),
+        ('quote"d', ""),
+        ("", ""),
+        ({"kind": "rate_limit"}, ""),
+        (5, ""),
+        (None, ""),
+    ],
+)
+def test_of_an_error_its_class_is_logged_and_no_sentence(front: Front, said: object, logged: str) -> None:
+    front.module("journal", "", cls="observer", toml='native = ["event", "error"]', events={"StopFailure": "*"})
+    front.install()
+    front.call({"hook_event_name": "StopFailure", "session_id": "s", "error": said})
+    line = json.loads((front.state / "modules" / "journal" / "journal.jsonl").read_text())
+    assert (line["event"], line["error"]) == ("StopFailure", logged)
+
+
 def test_a_full_journal_is_rolled_once(front: Front) -> None:
     front.module("journal", "", cls="observer", toml='native = ["in"]', events={"PreToolUse": "*"})
     front.install()

@@ -19,6 +19,8 @@ _DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _CHANGES = frozenset((b"opened", b"resolved", b"wont-fixed", b"reopened", b"evidence-lost", b"merged"))
 _ALIVE = ("open", "evidence lost")
 _MARKER = "/registry.toml"
+_REGULAR = 0o10  # of a mode's type, as in S_IFREG
+_CLOCK_DIGITS, _CLOCK_GAP = 16, 1_000_000  # overdeck/incidents/log.py
 
 
 def evaluate(call: Call) -> Verdict | None:
@@ -128,21 +130,27 @@ def _events(log: str) -> tuple[list[tuple[int, bytes, bytes, bytes]], dict[bytes
     sha256 = _sha256()
     changes: dict[bytes, tuple[int, bytes, bytes, bytes]] = {}
     counted: set[bytes] = set()
+    clocks: list[int] = []
     damaged = 0
     for name in names:
         if not name.endswith(".jsonl"):
+            continue
+        if not _is_regular(f"{log}/{name}"):
+            damaged += 1  # a pipe, or a link to nothing or to a device without end, as a merge may bring it
             continue
         with open(f"{log}/{name}", "rb") as file:
             raw = file.read()
         for line in raw.split(b"\n"):
             end = line.find(b'"', _KIND)
             clock = line[end + 12 : line.find(b",", end + 12)]
-            if line[_ID + 32 : _KIND] != _HEAD or not clock.isdigit():
+            if line[_ID + 32 : _KIND] != _HEAD or not clock.isdigit() or len(clock) > _CLOCK_DIGITS:
                 damaged += line.strip() != b""
                 continue
+            clocks.append(int(clock))
             id, kind = line[_ID : _ID + 32], line[_KIND:end]
             if kind in _CHANGES:
-                if sha256(line[_ID + 34 :]).hexdigest()[:32].encode() != id:
+                whole = sha256(line[_ID + 34 :]).hexdigest()[:32].encode() == id
+                if not whole or (kind == b"opened" and not _named_well(line)):
                     damaged += 1
                     continue
                 changes[id] = (int(clock), id, kind, line)
@@ -153,7 +161,29 @@ def _events(log: str) -> tuple[list[tuple[int, bytes, bytes, bytes]], dict[bytes
                 seen[key] = seen.get(key, 1) + 1
     if damaged and not changes:
         raise ValueError(f"no line of {log} is whole: {damaged} are damaged")
-    return sorted(changes.values()), moved, seen
+    events = sorted(changes.values())
+    if clocks and max(clocks) > len(clocks) + _CLOCK_GAP:
+        last = _before_gap(clocks)
+        events = [event for event in events if event[0] <= last]
+        moved = {key: min(clock, last) for key, clock in moved.items()}
+    return events, moved, seen
+
+
+def _before_gap(clocks: list[int]) -> int:
+    """The last clock that those before it lead to; what comes later is forged, and the registry sets it aside, too."""
+    last = 0
+    for clock in sorted(clocks):
+        if clock > last + _CLOCK_GAP:
+            break
+        last = clock
+    return last
+
+
+def _is_regular(path: str) -> bool:
+    try:
+        return stat(path).st_mode >> 12 == _REGULAR
+    except OSError:
+        return False
 
 
 def _incident(line: bytes) -> bytes:
@@ -201,6 +231,20 @@ def _names(line: bytes, top: str) -> bool:
     name = top.rpartition("/")[2]
     spaced = "".join(letter if letter.isalnum() or letter in "-_." else " " for letter in said)
     return f"{top}/" in said or f"{top} " in said or f" {name} " in spaced
+
+
+def _named_well(line: bytes) -> bool:
+    """Whether an opening has a prefix and a number of digits that an id can be made of."""
+    prefix = _text(line, b"prefix")
+    digits = line[line.find(b'"digits":') + 9 :].partition(b",")[0].rstrip(b"}")
+    return (
+        0 < len(prefix) <= 8
+        and prefix.isascii()
+        and prefix.isalnum()
+        and prefix[0].isalpha()
+        and prefix == prefix.upper()
+        and digits in (b"4", b"5", b"6")
+    )
 
 
 def _code(key: bytes) -> str:

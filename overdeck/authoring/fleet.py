@@ -2,6 +2,7 @@
 
 import sys
 import sysconfig
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +20,7 @@ from overdeck.process import NotCompleted, run
 def check_code(fleet: Fleet) -> None:
     """Raise OverdeckError where a module that is on does not even compile: such a gate denies everything."""
     for module in fleet.enabled:
-        if module.native is not None:
+        if module.native is not None or module.cls == "adopted":
             continue
         try:
             compile(Path(module.code).read_bytes(), module.code, "exec")
@@ -79,31 +80,46 @@ def load_fleet(recipe: Recipe) -> Fleet:
 
 
 def matchers(fleet: Fleet) -> dict[str, str]:
-    """Per event the union of the enabled modules' matchers, as a settings file would say it.
+    """Per event the union of the enabled modules' matchers, as a settings file would say it."""
+    found: dict[str, list[str]] = {}
+    for module in fleet.enabled:
+        for event, matcher in module.events.items():
+            found.setdefault(event, []).append(matcher)
+    return {event: joined_matcher(parts) for event, parts in found.items()}
+
+
+def joined_matcher(parts: Sequence[str]) -> str:
+    """One matcher for what any of ``parts`` matches.
 
     A union that holds a regex is joined with ``|`` into one regex; ``"*"`` swallows the rest.
     """
     from overdeck.dispatch.matchers import exact_names, is_exact
 
-    found: dict[str, list[str]] = {}
+    if any(part in ("", "*") for part in parts):
+        return "*"
+    if all(is_exact(part) for part in parts):
+        return "|".join(sorted({name for part in parts for name in exact_names(part)}))
+    # Beside a regex an exact name must not become an unanchored search for it.
+    return "|".join(
+        sorted({f"^(?:{'|'.join(exact_names(part))})$" if is_exact(part) else f"(?:{part})" for part in parts})
+    )
+
+
+def deadlines(recipe: Recipe) -> dict[str, int]:
+    """Per event the milliseconds that all its modules have together: more where an adopted hook may take longer.
+
+    Empty where the config cannot be read, which whoever asks has said by then.
+    """
+    found: dict[str, int] = {}
+    try:
+        fleet = planning.load(recipe)
+    except ManifestError:
+        return found
     for module in fleet.enabled:
-        for event, matcher in module.events.items():
-            found.setdefault(event, []).append(matcher)
-    union = {}
-    for event, parts in found.items():
-        if any(part in ("", "*") for part in parts):
-            union[event] = "*"
-        elif all(is_exact(part) for part in parts):
-            names = {name for part in parts for name in exact_names(part)}
-            union[event] = "|".join(sorted(names))
-        else:
-            # Beside a regex an exact name must not become an unanchored search for it.
-            union[event] = "|".join(
-                sorted(
-                    {f"^(?:{'|'.join(exact_names(part))})$" if is_exact(part) else f"(?:{part})" for part in parts}
-                )
-            )
-    return union
+        longest = module.timeout_ms if module.cls == "adopted" else 0
+        for event in module.events:
+            found[event] = max(found.get(event, recipe.total_deadline_ms), longest)
+    return found
 
 
 def write_plans(recipe: Recipe) -> list[Path]:

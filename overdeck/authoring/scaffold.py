@@ -9,7 +9,7 @@ from typing import NamedTuple
 from overdeck.authoring.matrix import run_matrix
 from overdeck.dispatch import clients, matchers
 from overdeck.dispatch.manifest import ManifestError, read_manifest
-from overdeck.dispatch.plan import CLASSES
+from overdeck.dispatch.plan import MADE_BY_HAND
 from overdeck.errors import OverdeckError, usage
 from overdeck.files import write_atomically
 from overdeck.paths import Places, shipped
@@ -104,8 +104,10 @@ def _check(design: Design) -> None:
             "--literal and --always exclude each other: a literal is what lets a call be skipped",
             hint="leave one of them out",
         )
-    if design.cls and design.cls not in CLASSES:
-        raise usage(f"--class {design.cls!r} is none of {', '.join(CLASSES)}", hint="overdeck hooks new --help")
+    if design.cls and design.cls not in MADE_BY_HAND:
+        raise usage(
+            f"--class {design.cls!r} is none of {', '.join(MADE_BY_HAND)}", hint="overdeck hooks new --help"
+        )
     if design.event and design.event not in matchers.CLAUDE_EVENTS:
         near = difflib.get_close_matches(design.event, matchers.CLAUDE_EVENTS, n=1) or ["PreToolUse"]
         raise usage(f"--event {design.event!r} is not an event of Claude Code", hint=f"--event {near[0]}")

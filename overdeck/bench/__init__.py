@@ -15,8 +15,8 @@ More arms are each compared with the first:
 from overdeck.bench.arm import Arm, command_arm, event_arm
 from overdeck.bench.compare import compare
 from overdeck.bench.outcome import Comparison, Contrast
-from overdeck.bench.start_tree import StartNode
-from overdeck.bench.starts import Count, StartCounter, Starts, count_starts
+from overdeck.bench.starts.counter import Count, StartCounter, Starts, count_starts
+from overdeck.bench.starts.tree import StartNode
 from overdeck.bench.statistics import Ratio
 from overdeck.errors import InvalidMeasurement
 

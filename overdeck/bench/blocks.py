@@ -16,12 +16,15 @@ from typing import NamedTuple, Self
 
 from overdeck.bench.arm import Arm
 from overdeck.bench.comparable import check_pair, check_run
-from overdeck.bench.noise import Noise, read_noise
+from overdeck.bench.noise import Noise, understood
 from overdeck.bench.prepared import PADDING_LIMIT, Prepared, drawn_environ, shorter_by
-from overdeck.spawn.launch import Run, Spawner
+from overdeck.spawn.launch import Drawn, Made, Run, Spawner
+from overdeck.spawn.native import start_spawner
 
 WARM_UP = 3
 """Blocks thrown away before the first that counts."""
+AHEAD = 8
+"""Blocks that are run without a look between them, where it is not known how many will be needed."""
 
 
 class Observed(NamedTuple):
@@ -74,6 +77,15 @@ def draw_seed() -> int:
     return random.SystemRandom().randrange(2**32)
 
 
+class _Draw(NamedTuple):
+    """What chance says of one block."""
+
+    number: int
+    order: tuple[int, ...]
+    padding: int
+    hash_seed: int
+
+
 class Pairing:
     """Arms ready to run: a spawner, a throwaway HOME and TMPDIR for each, the payload in a file.
 
@@ -95,7 +107,8 @@ class Pairing:
                 Prepared(arm, folder / str(i), self.conditions.environ) for i, arm in enumerate(self.arms)
             ]
             self._shorter = shorter_by(self._prepared)
-            self._spawner = stack.enter_context(Spawner())
+            self._tasks = [prepared.task(self._payload, self.conditions.timeout_s) for prepared in self._prepared]
+            self._spawner = stack.enter_context(start_spawner())
             self._stack = stack.pop_all()
         return self
 
@@ -104,40 +117,59 @@ class Pairing:
     ) -> None:
         self._stack.close()
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self, ahead: int = AHEAD) -> Iterator[Block]:
         """Comparable blocks without end: the warm-up blocks first.
 
-        Raises InvalidMeasurement at the first run that failed to start, was not prepared or ran out of time,
-        and at the first block whose arms do not do the same work.
+        Up to ``ahead`` are run before the first of them is told, unless they are prepared or take long: those that
+        nobody asks for any more are lost. Raises InvalidMeasurement at the first run that failed to start, was not
+        prepared or ran out of time, and at the first block whose arms do not do the same work.
         """
         number = -self.conditions.warm_up
         while True:
-            order = tuple(self._random.sample(range(len(self.arms)), len(self.arms)))
-            padding = self._random.randrange(PADDING_LIMIT)
-            hash_seed = self._random.randrange(1, 2**32)
-            runs: dict[int, Run] = {}
-            for slot, which in enumerate(order):
-                runs[which] = self._observed(number, slot, which, hash_seed, padding)
-            if not self.conditions.allow_diff:
-                for which in range(1, len(self.arms)):
-                    check_pair(self.arms[0], runs[0], self.arms[which], runs[which])
-            yield Block(number, order, tuple(runs[which] for which in range(len(self.arms))))
-            number += 1
+            drawn = [self._draw(number + later) for later in range(ahead)]
+            observed = self._observed(drawn)
+            for draw in drawn:
+                runs = {which: next(observed) for which in draw.order}
+                if not self.conditions.allow_diff:
+                    for which in range(1, len(self.arms)):
+                        check_pair(self.arms[0], runs[0], self.arms[which], runs[which])
+                yield Block(draw.number, draw.order, tuple(runs[which] for which in range(len(self.arms))))
+            number += ahead
 
-    def _observed(self, number: int, slot: int, which: int, hash_seed: int, padding: int) -> Run:
-        arm, prepared, timeout_s = self.arms[which], self._prepared[which], self.conditions.timeout_s
-        drawn = drawn_environ(hash_seed, padding + self._shorter[which])
-        for words in self.conditions.prepare:
-            prepared.step("prepare", words, timeout_s=timeout_s, drawn=drawn)
+    def _draw(self, number: int) -> _Draw:
+        order = tuple(self._random.sample(range(len(self.arms)), len(self.arms)))
+        return _Draw(number, order, self._random.randrange(PADDING_LIMIT), self._random.randrange(1, 2**32))
+
+    def _observed(self, drawn: Sequence[_Draw]) -> Iterator[Run]:
+        """The runs of some blocks in their order, each told and checked."""
         tell = self.conditions.on_run
-        before = read_noise() if tell else None  # 0.05 ms
-        measured = prepared.run(self._spawner, payload=self._payload, timeout_s=timeout_s, drawn=drawn)
-        if tell and before:
-            tell(Observed(number, slot, arm.name, hash_seed, padding, before, read_noise(), measured))
-        for words in self.conditions.cleanup:
-            prepared.step("cleanup", words, timeout_s=timeout_s, drawn=drawn)
-        check_run(arm, measured, timeout_s)
-        return measured
+        planned = [(draw, slot, which) for draw in drawn for slot, which in enumerate(draw.order)]
+        for (draw, slot, which), made in zip(planned, self._made(planned), strict=True):
+            arm = self.arms[which]
+            if tell:
+                before, after = understood(made.before), understood(made.after)
+                tell(Observed(draw.number, slot, arm.name, draw.hash_seed, draw.padding, before, after, made.run))
+            check_run(arm, made.run, self.conditions.timeout_s)
+            yield made.run
+
+    def _made(self, planned: Sequence[tuple[_Draw, int, int]]) -> Iterator[Made]:
+        """The runs themselves: at once, or one by one where something is to be done around each."""
+        conditions, look = self.conditions, self.conditions.on_run is not None
+        runs = [
+            Drawn(which, drawn_environ(draw.hash_seed, draw.padding + self._shorter[which]))
+            for draw, _, which in planned
+        ]
+        if not conditions.prepare and not conditions.cleanup:
+            yield from self._spawner.batch(self._tasks, runs, machine=look)
+            return
+        for run in runs:
+            prepared = self._prepared[run.task]
+            for words in conditions.prepare:
+                prepared.step("prepare", words, timeout_s=conditions.timeout_s, drawn=run.environ)
+            (made,) = self._spawner.batch(self._tasks, [run], machine=look)
+            for words in conditions.cleanup:
+                prepared.step("cleanup", words, timeout_s=conditions.timeout_s, drawn=run.environ)
+            yield made
 
 
 def run_once(

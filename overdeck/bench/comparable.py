@@ -31,9 +31,10 @@ def shown_codes(run: Run) -> str:
 def check_run(arm: Arm, run: Run, timeout_s: float) -> None:
     """Raise InvalidMeasurement unless every command of this run started and ended by itself, in time."""
     if run.failed:
-        raise InvalidMeasurement(
-            f"arm {arm.name} did not start: {run.failed}", code="no-start", hint=f"try it by hand: {arm.shown}"
-        )
+        hint = f"try it by hand: {arm.shown}"
+        if run.failed.startswith(("/dev/fd/", "/proc/self/fd/")):
+            hint = "a process substitution, <(…), is there for us alone and not for an arm: write it into a file"
+        raise InvalidMeasurement(f"arm {arm.name} did not start: {run.failed}", code="no-start", hint=hint)
     if run.timed_out:
         raise InvalidMeasurement(
             f"arm {arm.name} was not over after {timeout_s:g} s and was killed with everything it had started",

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from overdeck.bench.arm import Arm
-from overdeck.bench.blocks import WARM_UP, Block, Conditions, Observed, Pairing, draw_seed
+from overdeck.bench.blocks import AHEAD, WARM_UP, Block, Conditions, Observed, Pairing, draw_seed
 from overdeck.bench.control import control_arm
 from overdeck.bench.costs import log_ratios
 from overdeck.bench.eprocess import EProcess, fewest
@@ -18,7 +18,7 @@ from overdeck.bench.noise import read_noise
 from overdeck.bench.outcome import ALPHA, Comparison, Metric
 from overdeck.bench.raw import RawRecord
 from overdeck.bench.recording import Recording, make_plan
-from overdeck.bench.starts import counted_or_why, counter_or_why
+from overdeck.bench.starts.counter import counted_or_why, counter_or_why
 from overdeck.bench.stress import stress as burners
 from overdeck.errors import InvalidMeasurement, usage
 
@@ -70,8 +70,15 @@ def compare(
     """
     arms = (a, b, *more)
     alpha = ALPHA / (len(arms) - 1)
-    _check(arms, pairs, alpha, until_decided=until_decided, self_check=self_check, warm_up=warm_up, stress=stress)
-    check_timeout(timeout_s)
+    check(
+        arms,
+        pairs,
+        until_decided=until_decided,
+        self_check=self_check,
+        warm_up=warm_up,
+        stress=stress,
+        timeout_s=timeout_s,
+    )
     before = read_noise()
     conditions = Conditions(
         payload=payload,
@@ -131,16 +138,18 @@ def fewest_pairs(alpha: float, *, until_decided: bool = False, self_check: bool 
     return least
 
 
-def _check(
+def check(
     arms: Sequence[Arm],
     pairs: int,
-    alpha: float,
     *,
     until_decided: bool,
     self_check: bool,
     warm_up: int,
     stress: int,
+    timeout_s: float,
 ) -> None:
+    """Raise OverdeckError (usage) where ``compare`` could not work with these arguments."""
+    alpha = ALPHA / (len(arms) - 1)
     if len(arms) > MOST_ARMS:
         raise usage(f"{len(arms)} arms are too many at once: {MOST_ARMS} at most", hint="compare fewer at a time")
     names = [arm.name for arm in arms]
@@ -153,6 +162,7 @@ def _check(
         raise usage(f"{warm_up} warm-up blocks: 0 to {MOST_PAIRS}", hint=f"--warmup {WARM_UP} is usual")
     if not 0 <= stress <= 1000:
         raise usage(f"{stress} burners: 0 to 1000", hint="--stress 2 keeps two CPUs busy")
+    check_timeout(timeout_s)
 
 
 def _count_starts(
@@ -200,7 +210,8 @@ def _measure(
     warm_ups: list[Block] = []
     kept: list[Block] = []
     with Pairing(arms, replace(conditions, on_run=on_run)) as pairing:
-        for block in islice(pairing.blocks(), plan.warm_up + plan.pairs):
+        planned = plan.warm_up + plan.pairs
+        for block in islice(pairing.blocks(AHEAD if plan.until_decided else planned), planned):
             if block.number < 0:
                 warm_ups.append(block)
                 continue

@@ -1,5 +1,7 @@
 """Where raw records go when nobody said where: the cache, the last few of them."""
 
+import errno
+import fcntl
 import os
 import time
 from contextlib import suppress
@@ -11,15 +13,31 @@ _NAME = "ab-*.jsonl"
 
 
 def new_record(cache: Path) -> Path:
-    """A new, empty file in ``cache``/bench, which is made; the oldest records beyond KEPT are gone afterwards.
+    """A name for a new file in ``cache``/bench, which is made; with it there will be KEPT records there.
 
-    Raises OSError where that cannot be.
+    The oldest go, those apart that a measurement is still writing (RawRecord locks its file). Raises OSError where
+    nothing can be written there.
     """
     folder = cache / "bench"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
     for old in sorted(folder.glob(_NAME))[: -(KEPT - 1)]:
         with suppress(FileNotFoundError):  # another measurement tidies too
-            old.unlink()
-    path = folder / f"ab-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.getpid()}.jsonl"
-    path.touch(0o600)
-    return path
+            if not _in_use(old):
+                old.unlink()
+    return folder / f"ab-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.getpid()}.jsonl"
+
+
+def _in_use(record: Path) -> bool:
+    try:
+        file = os.open(record, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except PermissionError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(file)
+    return False

@@ -1,10 +1,10 @@
 """How busy the machine is: read before, between and after runs, never on the clock; each cause in words."""
 
-import time
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
-from overdeck.machine.load import Load, Pressure, Ticks, load, pressure, ticks
+from overdeck.machine.load import Load, Pressure, Ticks, Worded, load_of, pressure_of, ticks_of, worded
 
 BUSY_PRESSURE_PERCENT = 20.0
 """Share of the last 10 s in which some runnable task had to wait for a CPU."""
@@ -48,7 +48,17 @@ class Noise(NamedTuple):
 
 def read_noise() -> Noise:
     """The machine right now; some tens of microseconds."""
-    return Noise(load(), pressure(), ticks(), time.monotonic_ns())
+    return understood(worded())
+
+
+def understood(said: Worded) -> Noise:
+    """What the kernel's words come to; the same words are read once."""
+    return Noise(*_read(*said[1:]), said.at_ns)
+
+
+@lru_cache(maxsize=4)
+def _read(loadavg: str, stalled: str, stat: str) -> tuple[Load | None, Pressure | None, Ticks | None]:
+    return load_of(loadavg), pressure_of(stalled), ticks_of(stat)
 
 
 def busy_before(start: Noise) -> str | None:

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from overdeck.bench.blocks import Block
 from overdeck.bench.bootstrap import Estimate
-from overdeck.bench.starts import Starts
+from overdeck.bench.starts.counter import Starts
 from overdeck.bench.statistics import Ratio
 
 Metric = Literal["cpu", "wall"]

@@ -8,11 +8,11 @@ from typing import Any
 from overdeck.dispatch.clients import TOOL_EVENTS
 from overdeck.dispatch.matchers import CLAUDE_EVENTS
 from overdeck.errors import OverdeckError, usage
+from overdeck.payloadfile import LARGEST
 from overdeck.wiring.payloads import payload_for
 
 SMALLEST = 200
-LARGEST = 64 << 20
-"""Bytes. The client was seen to send 40 MB (a Write of 20 MB, whose content its PostToolUse holds twice)."""
+"""Bytes."""
 
 Place = tuple[str | int, ...]
 """The keys and indices that lead to one string of a payload."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from overdeck.bench.arm import Arm, resolve
 from overdeck.errors import InvalidMeasurement
 from overdeck.process import Completed, run
-from overdeck.spawn.launch import Run, Spawner
+from overdeck.spawn.launch import Run, Spawner, Task
 
 PADDING_LIMIT = 4096
 """The environment's size moves the stack; up to a page of padding, drawn for all that is compared at once."""
@@ -39,6 +39,10 @@ class Prepared:
             payload=payload,
             timeout_s=timeout_s,
         )
+
+    def task(self, payload: Path, timeout_s: float) -> Task:
+        """A run of it, for a batch."""
+        return Task(self._commands, self._environ, self.arm.cwd, payload, timeout_s)
 
     def step(
         self, kind: str, words: Sequence[str], *, timeout_s: float, drawn: Mapping[str, str] | None = None

@@ -1,13 +1,16 @@
 """The raw record: one JSON line a run, written as the runs happen, and read again after whatever ended them.
 
 A ``plan`` line first; a ``run`` line for each run; ``starts`` (or ``uncounted``) lines; an ``invalid`` or an ``end``
-line last. Without that the measurement was cut short, and what is there still counts. Durations are in ns (wall)
-and µs (CPU, pressure), sizes in kB.
+line last. Without that the measurement was cut short, and what is there still counts; of the runs of the last second
+there may be none. Durations are in ns (wall) and µs (CPU, pressure), sizes in kB. ``before`` and ``after`` hold the
+moment exactly, and the machine as it was then or a tenth of a second earlier at most.
 """
 
+import fcntl
 import json
 import os
 import stat
+from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +21,7 @@ from overdeck.bench.blocks import Observed
 from overdeck.bench.noise import Noise
 from overdeck.bench.outcome import METRICS
 from overdeck.bench.recording import Machine, Plan, PlannedArm, Recording
-from overdeck.bench.starts import Count, Starts
+from overdeck.bench.starts.counter import Count, Starts
 from overdeck.errors import InvalidMeasurement, OverdeckError, usage
 from overdeck.spawn.launch import Run
 
@@ -29,7 +32,8 @@ _PROGRAM = "hookbench"
 class RawRecord:
     """Writes ``path`` anew, for its owner alone: it holds the first bytes of what hooks print. A context manager.
 
-    A regular file that is there becomes its owner's alone before a byte is in it.
+    A regular file that is there becomes its owner's alone before a byte is in it. It is locked (flock) meanwhile, so
+    that who tidies up can see that it is not over.
     """
 
     def __init__(self, path: Path) -> None:
@@ -44,6 +48,8 @@ class RawRecord:
                 raise
         except OSError as error:
             raise usage(f"{path} cannot be written: {error.strerror}", hint="give --raw another path") from None
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         self._path = path
         self._file = os.fdopen(fd, "wb", buffering=0)
 
@@ -120,9 +126,10 @@ def read_raw(path: Path) -> Recording:
         rows = [_row(path, 1, torn)]
     recording = _begun(path, rows)
     recording.torn = bool(torn)
+    known: set[tuple[int, str]] = set()
     for number, row in enumerate(rows[1:], 2):
         try:
-            _take(recording, row)
+            _take(recording, row, known)
         except (KeyError, TypeError, ValueError) as error:
             raise _damaged(path, number, f"{type(error).__name__}: {error}") from None
     return recording
@@ -176,12 +183,16 @@ def _arm(row: dict[str, Any]) -> PlannedArm:
     return PlannedArm(**{**row, "commands": _tuples(row["commands"]), "waits": waits})
 
 
-def _take(recording: Recording, row: dict[str, Any]) -> None:
+def _take(recording: Recording, row: dict[str, Any], known: set[tuple[int, str]]) -> None:
+    """One line into ``recording``; ``known`` are the runs that it has, by block and arm."""
     kind = row.pop("kind")
     if kind == "run":
         seen = _observed(row)
         if seen.arm not in [arm.name for arm in recording.plan.arms]:
             raise ValueError(f"a run of an arm {seen.arm!r} that was not planned")
+        if (seen.block, seen.arm) in known:
+            raise ValueError(f"a second run of arm {seen.arm} in block {seen.block}")
+        known.add((seen.block, seen.arm))
         recording.observed.append(seen)
     elif kind == "starts":
         arm = row.pop("arm")

@@ -13,7 +13,7 @@ from overdeck.bench.arm import Arm, Wait
 from overdeck.bench.blocks import Block, Conditions, Observed
 from overdeck.bench.noise import Noise
 from overdeck.bench.outcome import Metric
-from overdeck.bench.starts import Starts
+from overdeck.bench.starts.counter import Starts
 from overdeck.errors import InvalidMeasurement
 from overdeck.machine.processors import processors
 from overdeck.spawn.launch import Run

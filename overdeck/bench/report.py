@@ -9,8 +9,8 @@ from typing import Any
 from overdeck.bench.bootstrap import Estimate
 from overdeck.bench.judge import shown_ending
 from overdeck.bench.outcome import METRICS, Bucket, Comparison, Contrast, Metric, Side
-from overdeck.bench.starts import DISTURBED, Starts
-from overdeck.bench.starts_report import starts_data
+from overdeck.bench.starts.counter import DISTURBED, Starts
+from overdeck.bench.starts.report import starts_data
 from overdeck.bench.statistics import Ratio
 
 ARM_COLUMNS = ("arm", "CPU", "wall", "starts", "RSS", "exit", "command")

@@ -15,7 +15,8 @@ from overdeck.bench.arm import Arm
 from overdeck.bench.comparable import check_run
 from overdeck.bench.limits import check_timeout
 from overdeck.bench.prepared import PADDING_LIMIT, Prepared, drawn_environ, shorter_by
-from overdeck.spawn.launch import Run, Spawner
+from overdeck.spawn.launch import Run
+from overdeck.spawn.native import start_spawner
 
 WARM_UP = 1
 """Rounds thrown away: a round is many starts, so caches are warm after one."""
@@ -46,7 +47,7 @@ def run_rounds(
     check_timeout(timeout_s)
     chance = random.Random(seed)
     runs: list[list[Run]] = [[] for _ in cells]
-    with tempfile.TemporaryDirectory(prefix="hookbench-") as temporary, Spawner() as spawner:
+    with tempfile.TemporaryDirectory(prefix="hookbench-") as temporary, start_spawner() as spawner:
         folder = Path(temporary)
         ready = []
         for position, cell in enumerate(cells):

@@ -2,7 +2,6 @@
 
 import os
 import shlex
-from collections import Counter
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,20 +13,12 @@ from overdeck.errors import ExitCode, OverdeckError, not_found, usage
 from overdeck.paths import Places
 
 if TYPE_CHECKING:
+    from collections.abc import Set
     from datetime import timedelta
 
     from overdeck.telemetry.transcripts.costs import TranscriptReport
-    from overdeck.wiring.audit import AuditReport, Cost
-    from overdeck.wiring.job import Measured
+    from overdeck.wiring.job import Measurement
     from overdeck.wiring.settings import Settings
-
-
-ALIKE_SHOWN = 3
-"""Findings of one rule in one file before the rest is only counted."""
-
-
-NAME_SHOWN = 28
-"""Characters of a name in the table, on a terminal: the rest of a row fits beside it into 80."""
 
 
 class FailOn(StrEnum):
@@ -62,6 +53,17 @@ def audit(
     payload: Annotated[
         Path | None, typer.Option("--payload", help="With --measure: the payload of the event it names.")
     ] = None,
+    client: Annotated[
+        list[str] | None,
+        typer.Option("--client", metavar="NAME", help="Only this client's hooks; may be repeated."),
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write the report as one self-contained page, with charts."),
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Leave nothing out: every event, every finding, what was recorded.")
+    ] = False,
     fail_on: Annotated[
         FailOn | None, typer.Option("--fail-on", help="Exit 1 at such a finding or a worse one.")
     ] = None,
@@ -75,21 +77,24 @@ def audit(
         from overdeck.dispatch.record import now
         from overdeck.payloadfile import read_payload
         from overdeck.wiring.audit import audit as judge
-        from overdeck.wiring.settings import read_settings
-        from overdeck.wiring.sources import claude_files, usual_paths
 
         alone = [name for name, given in (("--payload", payload), ("--yes", yes)) if given and not measure]
         if alone:
             raise usage(f"{' and '.join(alone)} says nothing without --measure", hint="overdeck audit --measure")
         places = Places.from_environment()
+        if html:
+            from overdeck.wiring.html.place import check_place
+
+            check_place(html)
         named = list(dict.fromkeys(settings or []))
-        files = [read_settings(path) for path in named] if named else claude_files(places, Path.cwd())
+        wanted = _clients(client or [])
+        files = _files(places, named, wanted)
         measured = None
         if measure:
             given = read_payload(payload).document if payload else None
             if not yes:
                 raise _needs_yes(files, named, payload, allow_network)
-            measured = _measure(files, out, allow_network, given)
+            measured = _measure(places, files, named, out, allow_network, given)
         if transcripts or not named:
             _take_in_logs(places, out)
         recorded = _recorded(places, transcripts, since, out) if transcripts or not named else None
@@ -98,29 +103,81 @@ def audit(
             home=places.home,
             user_dir=places.claude_dir.absolute(),
             path=os.environ.get("PATH"),
+            places=places,
             measured=measured,
             recorded=recorded,
         )
-        out.data = {"at": now(), **report.as_data(), "transcripts": None}
+        at = now()
+        data: dict[str, Any] = {"at": at, "transcripts": None}
         if recorded:
             from overdeck.cli.transcripts import complain, show
             from overdeck.telemetry.transcripts.document import as_data
             from overdeck.wiring.recorded import unrecorded
 
             silent = unrecorded(files, recorded)
-            out.data["transcripts"] = as_data(recorded, silent)
+            data["transcripts"] = as_data(recorded, silent) if as_json else None
             complain(recorded, out)
-            show(recorded, silent, out)
-        for line in report.not_measured:
+            if full:
+                show(recorded, silent, out)
+        out.data = {**report.as_data(), **data} if as_json else None
+        for line in (*report.notes, *report.not_measured):
             out.warn(line)
         if not files:
-            looked = ", ".join(map(str, usual_paths(places, Path.cwd())))
-            out.warn(f"no settings file of Claude Code: looked at {looked}")
+            out.warn(_nothing_found(places, wanted or {"claude"}))
             out.note("next: overdeck audit --settings FILE, or, to see it at work on bundled hooks: overdeck demo")
-        else:
-            _show(report, out)
+        elif not as_json:
+            from overdeck.cli.audit_page import show as show_page
+
+            show_page(report, out, places.home, full=full)
+        if html:
+            from overdeck.wiring.html import write_page
+
+            write_page(html, report, at=at, home=places.home, recorded=recorded)
+            out.note(f"written: {html}")
         if fail_on and report.worst() in {"error", fail_on.value}:
             out.exit_code = ExitCode.FINDINGS
+
+
+def _clients(names: list[str]) -> frozenset[str]:
+    """The clients asked for, by their names here; raises OverdeckError for one that nobody knows."""
+    from overdeck.wiring.audit.wording import CLIENT_NAMES
+
+    asked = frozenset({"claude-code": "claude", "gemini-cli": "gemini"}.get(name, name) for name in names)
+    strange = sorted(asked - set(CLIENT_NAMES))
+    if strange:
+        raise usage(
+            f"no client is called {strange[0]!r}: {', '.join(CLIENT_NAMES)}", hint="overdeck audit --client claude"
+        )
+    return asked
+
+
+def _here(places: Places) -> Path:
+    """The folder we are in; the home, which is no project, where that folder is gone."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return places.home
+
+
+def _nothing_found(places: Places, wanted: "Set[str]") -> str:
+    """That there is no hook anywhere, and where it was looked for."""
+    from overdeck.wiring.audit.wording import client_name
+    from overdeck.wiring.clients import named
+
+    names = sorted(wanted)
+    looked = [str(path) for name in names for path in named(name).usual_paths(places, _here(places))]
+    whose = " or ".join(map(client_name, names))
+    return f"no settings file of {whose}{': looked at ' if looked else ''}{', '.join(looked)}"
+
+
+def _files(places: Places, named: list[Path], clients: frozenset[str]) -> list["Settings"]:
+    """The files that were named, or those that the clients read; of ``clients`` alone where any are."""
+    from overdeck.wiring.settings import read_settings
+    from overdeck.wiring.sources import all_files
+
+    if not named:
+        return all_files(places, _here(places), clients or None)
+    return [file for file in map(read_settings, named) if not clients or file.client in clients]
 
 
 def _take_in_logs(places: Places, out: Output) -> None:
@@ -176,115 +233,31 @@ def _needs_yes(
     again += ["--allow-network"] if allow_network else []
     jobs = runnable_jobs(files)
     listed = sorted({handler.shown for job in jobs for handler in runnable(job)})
+    where = "in a throwaway HOME and a copy of the project, " + (
+        "with the network" if allow_network else "without a network"
+    )
+    said = f"--measure would run these {len(listed)} hooks, on {len(jobs)} kinds of call, {where}:"
     return usage(
-        "\n  ".join([f"--measure would run these {len(listed)} hooks, on {len(jobs)} kinds of call:", *listed]),
+        "\n  ".join([said, *listed]),
         hint=shlex.join([*again, "--yes"]),
         code="needs-yes",
     )
 
 
 def _measure(
-    files: list["Settings"], out: Output, allow_network: bool, payload: dict[str, Any] | None
-) -> dict[tuple[str, str], "Measured"]:
+    places: Places,
+    files: list["Settings"],
+    named: list[Path],
+    out: Output,
+    allow_network: bool,
+    payload: dict[str, Any] | None,
+) -> "Measurement":
     from overdeck.wiring.audit import runnable_jobs
     from overdeck.wiring.measure import RUNS, measure
 
     jobs = runnable_jobs(files)
-    out.note(f"running the hooks of {len(jobs)} kinds of call, each {RUNS + 1} times")
-    return measure(jobs, files, environ=os.environ, payload=payload, allow_network=allow_network)
-
-
-def _show(report: "AuditReport", out: Output) -> None:
-    for file in report.files:
-        dropped = ": DROPPED by the client, none of them runs" if file.dropped else ""
-        out.line(f"{file.path}: {_count(len(file.all_handlers), 'handler')}{dropped}")
-    if len(report.files) > 1 or report.commands != report.handlers:
-        out.line(f"{_count(report.handlers, 'handler')}, {_count(report.commands, 'different command')}")
-    if report.disabled:
-        out.line("disableAllHooks is on: nothing runs, so nothing costs")
-    out.line()
-    columns = ("", "hooks", "starts", "wall ms", "CPU ms", "stall", "sum", "source")
-    rows = [_row(name, cost, out.room) for name, cost in report.moments.items()]
-    rows += [
-        _row(f"  {event} {tool}".removesuffix(" *"), cost, out.room)
-        for event, tools in report.events.items()
-        for tool, cost in tools.items()
-        if cost.handlers
-    ]
-    out.table(columns, rows, right=columns[1:-1])
-    out.line("stall: the longest timeout of one hook; sum: of all of them, one after the other")
-    if any(cost.unknown for cost in report.moments.values()):
-        out.line("≥: at least; a launcher whose cost is unknown (npx, uvx, …) is among them: --measure")
-    _show_dispatcher(report, out)
-    if report.findings:
-        out.line()
-    _show_findings(report, out)
-
-
-def _show_dispatcher(report: "AuditReport", out: Output) -> None:
-    """What the same moments cost through the native front, where that is less."""
-    worth = [name for name, cost in report.dispatcher.items() if report.moments[name].starts > cost.starts > 0]
-    if worth:
-        out.line()
-    for name in worth:
-        today, then = report.moments[name], report.dispatcher[name]
-        least = "at least " if today.unknown else ""
-        out.line(f"{name}: today {_count(today.starts, 'start')}, {least}{today.cpu_ms:g} ms CPU ({today.source})")
-        out.line(
-            f"  as modules behind the native front: {_count(then.starts, 'start')}, {then.cpu_ms:g} ms CPU (model) "
-            "when nothing acts;"
-        )
-        out.line(f"  {then.acting_starts} starts, about {then.acting_cpu_ms:g} ms CPU (model) when one acts")
-
-
-def _show_findings(report: "AuditReport", out: Output) -> None:
-    shown: Counter[tuple[str, Path]] = Counter()
-    for finding in report.findings:
-        shown[finding.rule, finding.file] += 1
-        if shown[finding.rule, finding.file] <= ALIKE_SHOWN:
-            out.line(f"{finding.severity}  {finding.rule}  {finding.file}#{finding.pointer}")
-            out.line(f"    {finding.why}")
-            out.line(f"    fix: {finding.fix}")
-    for (rule, path), count in shown.items():
-        if count > ALIKE_SHOWN:
-            out.line(f"{count - ALIKE_SHOWN} more of {rule} in {path} not shown: --json lists all")
-    errors = sum(finding.severity == "error" for finding in report.findings)
-    out.line()
-    out.line(f"{_count(errors, 'error')}, {_count(len(report.findings) - errors, 'warning')}")
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
-
-
-def _row(name: str, cost: "Cost", room: int) -> tuple[str, ...]:
-    """A line of the table; on a terminal a long name is cut, with the dots that say so."""
-    short = name if not room or len(name) <= NAME_SHOWN else name[: NAME_SHOWN - 1] + "…"
-    return (
-        short,
-        str(cost.handlers),
-        str(cost.starts),
-        _milliseconds(cost.wall_ms, cost.unknown),
-        _milliseconds(cost.cpu_ms, cost.unknown),
-        _duration(cost.worst_stall_s),
-        _duration(cost.sum_of_timeouts_s),
-        cost.source if cost.handlers else "",
-    )
-
-
-def _milliseconds(value: float, unknown: int) -> str:
-    shown = f"{value:.0f}" if value >= 100 else f"{value:g}"
-    if not unknown:
-        return shown
-    return f"≥ {shown}" if value else "unknown"
-
-
-def _duration(seconds: float) -> str:
-    """A timeout in its own unit, long sums in hours.
-
-    >>> _duration(90), _duration(900), _duration(98_580)
-    ('90 s', '15 min', '27 h')
-    """
-    if seconds < 120:
-        return f"{seconds:g} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"
+    # A file that was named belongs to the project it is in; the usual ones are read for the one we are in.
+    project = files[0].project_dir if named and files else _here(places)
+    times = f"{RUNS + 1} times"
+    out.note(f"running the hooks of {len(jobs)} kinds of call, each {times}, then each hook alone, up to {times}")
+    return measure(jobs, files, project=project, environ=os.environ, payload=payload, allow_network=allow_network)

@@ -15,7 +15,7 @@ def demo(
     from overdeck.demo import tell
     from overdeck.errors import ExitCode
 
-    with verb("demo", as_json) as out:
+    with verb("demo", as_json, looks_itself=True) as out:
         story = tell(out.line, pairs=pairs)
         out.data = {"steps": [step._asdict() for step in story]}
         failed = [step.title for step in story if not step.ok]

@@ -17,7 +17,7 @@ def doctor(
 
     Changes nothing. Counters of the machine are judged by what they grow by while it watches.
     """
-    with verb("doctor", as_json) as out:
+    with verb("doctor", as_json, looks_itself=True) as out:
         found = run_visit(out, watch=watch, pid=pid, guard_log=guard_log, yes=yes)
         out.data = found.facts
         out.table(

@@ -53,7 +53,7 @@ def _follow(every_s: float, status: bool, as_json: bool) -> NoReturn:
         places = Places.from_environment()
         with suppress(KeyboardInterrupt):
             for done in follow(places, every_s=every_s):
-                with verb("ingest", as_json) as out:
+                with verb("ingest", as_json, looks_itself=True) as out:
                     if isinstance(done, OverdeckError):
                         out.warn(f"{done.message}; waiting (next: {done.hint})")
                     else:

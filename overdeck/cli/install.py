@@ -8,7 +8,7 @@ import typer
 
 from overdeck.cli.output import JsonOption, Output, verb
 from overdeck.errors import usage
-from overdeck.paths import Places
+from overdeck.paths import CLIENTS, Places
 
 if TYPE_CHECKING:
     from overdeck.wiring.install import Change
@@ -18,15 +18,27 @@ DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the change; 
 
 
 class Scope(StrEnum):
-    """Whose settings: the user's own."""
+    """Whose settings."""
 
     user = "user"
+    project = "project"
+    local = "local"
+
+
+ScopeOption = Annotated[
+    Scope,
+    typer.Option(
+        "--scope",
+        help="Which settings file: your own, the project's here, or your own in this project.",
+        show_choices=True,
+    ),
+]
 
 
 def install(
     *,
     client: ClientOption = "claude",
-    scope: Annotated[Scope, typer.Option("--scope", help="Which settings file.")] = Scope.user,
+    scope: ScopeOption = Scope.user,
     events: Annotated[
         str,
         typer.Option("--events", help="Only these events, separated by commas; all that modules name by default."),
@@ -35,18 +47,20 @@ def install(
     as_json: JsonOption = False,
 ) -> None:
     """Let the client start Overdeck once per event. Touches nothing else in its settings; keeps a backup."""
-    with verb("install", as_json) as out:
+    with verb("install", as_json, looks_itself=True) as out:
         known_client(client)
         from overdeck.authoring.fleet import recipe_for
         from overdeck.wiring.install import install as put_in
 
         places = Places.from_environment()
         chosen = [name for event in events.split(",") if (name := event.strip())]
-        change = put_in(places, recipe_for(places), events=chosen, dry_run=dry_run)
+        change = put_in(places, recipe_for(places), scope=scope.value, events=chosen, dry_run=dry_run)
         for warning in change.warnings:
             out.warn(warning)
         report(change, out)
         _say_guards(change, out)
+        for other in change.elsewhere:
+            out.line(f"entries of ours are in {other} as well: the client runs identical ones once")
         done = sum(word != "unchanged" for word in change.changes.values())
         if not change.changed:
             out.line(f"already installed: {len(change.changes)} events in {change.file}")
@@ -68,13 +82,13 @@ def _say_guards(change: "Change", out: Output) -> None:
 
 def known_client(client: str) -> str:
     """The client's one name; raises OverdeckError for one that this version cannot wire."""
-    if client not in ("claude", "claude-code"):
-        raise usage(
-            f"this version cannot wire {client!r}, only claude",
-            hint="overdeck install --client claude",
-            code="client",
-        )
-    return "claude"
+    if client in ("claude", "claude-code"):
+        return "claude"
+    if client in CLIENTS:
+        message = f"this version cannot wire {client}: it answers in Claude Code's form only; nothing was written"
+    else:
+        message = f"there is no client {client!r}: this version wires claude; nothing was written"
+    raise usage(message, hint="overdeck install --client claude", code="client")
 
 
 def report(change: "Change", out: Output) -> None:
@@ -89,6 +103,7 @@ def report(change: "Change", out: Output) -> None:
         "modules": asdict(change.guards),
         "plans": [str(plan) for plan in change.plans],
         "diff": diff,
+        "elsewhere": [str(other) for other in change.elsewhere],
     }
     for line in diff:
         out.line(line)

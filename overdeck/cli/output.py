@@ -9,11 +9,13 @@ import textwrap
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 
 from overdeck.errors import ExitCode, OverdeckError, unusable, usage
+from overdeck.paths import Places
+from overdeck.wiring.deadlauncher import dead_launchers
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document (the envelope) and nothing else on stdout.")
@@ -23,10 +25,13 @@ NO_OUTPUT = "no-output"
 """The code of the one error that can go to stderr only."""
 
 _STDOUT = "standard output"
+_NARROWEST = 20
+"""Columns; a terminal that says it has fewer breaks our lines itself."""
 
 
-# Controls but tab and newline, and marks that reorder text.
-_DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+# Controls but tab and newline, marks that reorder text, and bytes of a name that are no UTF-8.
+_DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_NO_UTF8 = re.compile("[\ud800-\udfff]")
 
 
 class Output:
@@ -68,7 +73,7 @@ class Output:
     @property
     def room(self) -> int:
         """The width of the terminal that stdout is; 0 where it is none, and nothing has to fit."""
-        return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+        return max(shutil.get_terminal_size().columns, _NARROWEST) if sys.stdout.isatty() else 0
 
     def table(
         self,
@@ -118,8 +123,11 @@ def envelope(
     error: OverdeckError | None = None,
     warnings: Sequence[str] = (),
 ) -> str:
-    """The versioned JSON document that every ``--json`` prints, alone on stdout, on errors as well."""
-    return json.dumps(
+    """The versioned JSON document that every ``--json`` prints, alone on stdout, on errors as well.
+
+    It is UTF-8 whatever it tells of: a file's name or a merged log may hold what is not, and gets ``\\udcff``.
+    """
+    document = json.dumps(
         {
             "schema": f"overdeck.{command}/1",
             "ok": error is None,
@@ -129,12 +137,26 @@ def envelope(
         },
         ensure_ascii=False,
     )
+    return _NO_UTF8.sub(_escaped, document)
+
+
+def _escaped(letter: re.Match[str]) -> str:
+    """One letter as JSON writes it in ASCII; people can read that, too."""
+    return json.dumps(letter[0])[1:-1]
 
 
 @contextmanager
-def verb(command: str, as_json: bool, *, outlives_reader: bool = False) -> Iterator[Output]:
-    """Run the body of a verb: its Output is printed at the end, its OverdeckError becomes message and code."""
+def verb(
+    command: str, as_json: bool, *, outlives_reader: bool = False, looks_itself: bool = False
+) -> Iterator[Output]:
+    """Run the body of a verb: its Output is printed at the end, its OverdeckError becomes message and code.
+
+    Wired entries that would start nothing are warned of, unless the verb ``looks_itself``.
+    """
     out = Output(command, as_json, outlives_reader=outlives_reader)
+    if not looks_itself:
+        for dead in _dead_launchers():
+            out.warn(dead)
     failed: OverdeckError | None = None
     try:
         yield out
@@ -156,6 +178,14 @@ def verb(command: str, as_json: bool, *, outlives_reader: bool = False) -> Itera
         raise typer.Exit(out.exit_code)
 
 
+def _dead_launchers() -> list[str]:
+    """What ``dead_launchers`` says; nothing where there is no home to look in, which the verb says itself."""
+    try:
+        return list(dead_launchers(Places.from_environment()))
+    except (OverdeckError, OSError):
+        return []
+
+
 def print_error(error: OverdeckError) -> None:
     """The three parts of an error, on stderr; where nobody reads them, the exit code says it alone."""
     text = printable(f"error: {error.message}\n  next: {error.hint}")
@@ -165,10 +195,18 @@ def print_error(error: OverdeckError) -> None:
 def _print(text: str) -> None:
     """One line on stdout; its OSError says that it is stdout's."""
     try:
-        sys.stdout.write(text + "\n")
+        _write(sys.stdout, text + "\n")
     except OSError as error:
         error.filename = _STDOUT
         raise
+
+
+def _write(stream: TextIO, text: str) -> None:
+    """``text`` on a stream whose encoding may not have all its letters: those are escaped."""
+    try:
+        stream.write(text)
+    except UnicodeEncodeError:
+        stream.write(re.sub("[^\x00-\x7f]", _escaped, text))
 
 
 def _flush() -> None:
@@ -192,9 +230,16 @@ def _printed(text: str) -> bool:
 
 
 def _narrate(text: str) -> None:
-    """Lines on stderr, behind what stdout was given before: piped into one file, they keep their order."""
+    """Lines on stderr, behind what stdout was given before: piped into one file, they keep their order.
+
+    A stderr that takes nothing is given up: what the command does, and its exit code, do not hang on it.
+    """
     _flush()
-    sys.stderr.write(text + "\n")
+    try:
+        _write(sys.stderr, text + "\n")
+        sys.stderr.flush()
+    except OSError:
+        _give_up(sys.stderr)
 
 
 def run(app: typer.Typer, program: str, *, family: str = "") -> None:
@@ -202,6 +247,7 @@ def run(app: typer.Typer, program: str, *, family: str = "") -> None:
 
     ``family`` stands before the verb in the envelope's schema: ``overdeck.incidents.list/1``.
     """
+    _open_streams()
     command = family + next((word for word in sys.argv[1:] if not word.startswith("-")), program)
     error: OverdeckError | None = None
     code: int = ExitCode.OK
@@ -225,7 +271,7 @@ def run(app: typer.Typer, program: str, *, family: str = "") -> None:
         if not str(raised) and "--json" not in sys.argv:
             raise SystemExit(ExitCode.USAGE) from None  # no arguments: the help is printed already
         message = raised.format_message() or "a verb is missing"
-        error = OverdeckError(message, code="usage", exit_code=ExitCode.USAGE, hint=f"{' '.join(words)} --help")
+        error = OverdeckError(message, code="usage", exit_code=ExitCode.USAGE, hint=_form(context, words))
     except Exception as crash:
         error = _mendable(crash) if isinstance(crash, OSError) else None
         if error is None:
@@ -245,6 +291,17 @@ def run(app: typer.Typer, program: str, *, family: str = "") -> None:
         ):
             print_error(error)
     raise SystemExit(int(code))
+
+
+def _form(context: Any, words: Sequence[str]) -> str:
+    """How the command is typed: its verbs, or its arguments and where its options are told."""
+    if context is None:
+        return f"{' '.join(words)} --help"
+    verbs = [name for name, verb in getattr(context.command, "commands", {}).items() if not verb.hidden]
+    if verbs:
+        return f"{' '.join(words)} {' | '.join(verbs)}"
+    usage_line = re.sub(r"[{}]|(?<=\[)\[|\](?=\])", "", " ".join(context.command.collect_usage_pieces(context)))
+    return f"{' '.join(words)} {usage_line}, where {' '.join(words)} --help tells the options"
 
 
 def _mendable(error: OSError) -> OverdeckError | None:
@@ -282,6 +339,21 @@ def _give_up(stream: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
+
+
+def _open_streams() -> None:
+    """Something in place of a stream that was closed before we began: a file of ours could become it.
+
+    What is written to such a stdout fails as to any that takes nothing; what goes to such a stderr is lost.
+    """
+    for number, mode in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, mode)  # the lowest number that is free: this one
+    sys.stdin = sys.stdin or open(0, closefd=False, encoding="utf-8")  # noqa: SIM115
+    sys.stdout = sys.stdout or open(1, "w", closefd=False, encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", closefd=False, encoding="utf-8")  # noqa: SIM115
 
 
 def _interrupted(program: str) -> OverdeckError:

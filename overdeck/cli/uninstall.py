@@ -1,19 +1,29 @@
 """``overdeck uninstall``: our entries out of the client's settings."""
 
-from overdeck.cli.install import ClientOption, DryRunOption, known_client, report
+from pathlib import Path
+
+from overdeck.cli.install import ClientOption, DryRunOption, Scope, ScopeOption, known_client, report
 from overdeck.cli.output import JsonOption, verb
 from overdeck.paths import Places
 
 
 def uninstall(
-    *, client: ClientOption = "claude", dry_run: DryRunOption = False, as_json: JsonOption = False
+    *,
+    client: ClientOption = "claude",
+    scope: ScopeOption = Scope.user,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Take Overdeck out of the client's settings: the file is as it was. Plans, logs and modules stay."""
-    with verb("uninstall", as_json) as out:
+    with verb("uninstall", as_json, looks_itself=True) as out:
         name = known_client(client)
+        from overdeck.wiring.adopt.undoing import refuse_adopted
         from overdeck.wiring.install import uninstall as take_out
+        from overdeck.wiring.scope import settings_file
 
-        change = take_out(Places.from_environment(), client=name, dry_run=dry_run)
+        places = Places.from_environment()
+        refuse_adopted(places, settings_file(places, scope.value, Path.cwd()))
+        change = take_out(places, client=name, scope=scope.value, dry_run=dry_run)
         report(change, out)
         if not change.changed:
             out.line(f"nothing to remove: no entry of ours in {change.file}")
@@ -23,3 +33,5 @@ def uninstall(
             out.line(f"removed {change.file}: install had made it, and nothing else was in it")
         else:
             out.line(f"removed {len(change.changes)} events from {change.file}")
+        for other in change.elsewhere:
+            out.line(f"still there: entries of ours in {other} (--scope takes them out)")

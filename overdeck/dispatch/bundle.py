@@ -73,7 +73,7 @@ front.main(sys.argv)
 NOW = ("jsontext", "clients", "plan", "kept", "module", "record", "runner", "merge", "payload", "front")
 """What every call needs, each before those that import it; what is in neither list is found the usual way."""
 
-LATER = ("descendants", "failside", "keepgoing", "matchers", "stdin", "writing")
+LATER = ("adopted", "descendants", "failside", "keepgoing", "matchers", "rawanswer", "stdin", "writing")
 """What few calls need: carried as bytes, and made a module at the first look into it."""
 
 EXTENSIONS = ("_json", "select")
@@ -119,7 +119,7 @@ def keep_code(source: str, folder: str) -> tuple[str, list[int]]:
     """
     stamped = stamp(source)
     name = f"{folder}/code/{_key((source, stamped))}"
-    _write(name, kept.seal(marshal.dumps(compile(kept.read(source), source, "exec"))))
+    _write(name, kept.seal(marshal.dumps(kept.compiled(source))))
     return name, list(stamped)
 
 

@@ -62,7 +62,8 @@ def envelope(event: str, merged: Merged) -> dict[str, Any]:
     if event == "PreToolUse":
         if merged.decision:
             specific["permissionDecision"] = merged.decision
-            specific["permissionDecisionReason"] = merged.reason
+            if merged.reason:
+                specific["permissionDecisionReason"] = merged.reason
         if merged.input is not None:
             specific["updatedInput"] = merged.input
     elif event == "PermissionRequest":
@@ -73,6 +74,9 @@ def envelope(event: str, merged: Merged) -> dict[str, Any]:
             decision = {"behavior": "allow"}
             if merged.input is not None:
                 decision["updatedInput"] = merged.input
+        passed = merged.specific.get("decision")
+        if decision and isinstance(passed, dict) and passed.get("behavior") == decision["behavior"]:
+            decision = {**passed, **decision}
         if decision:
             specific["decision"] = decision
     elif event in DECISION_EVENTS:
@@ -92,6 +96,8 @@ def envelope(event: str, merged: Merged) -> dict[str, Any]:
         answer["stopReason"] = merged.stop
     if tells:
         answer["systemMessage"] = "\n".join(tells)
+    answer = {**merged.top, **answer}
+    specific = {**merged.specific, **specific}
     if specific:
         answer["hookSpecificOutput"] = {"hookEventName": event, **specific}
     return answer

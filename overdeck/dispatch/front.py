@@ -10,7 +10,19 @@ import _signal
 import posix
 import time
 
-from overdeck.dispatch import clients, failside, jsontext, keepgoing, matchers, merge, payload, record, runner
+from overdeck.dispatch import (
+    adopted,
+    clients,
+    failside,
+    jsontext,
+    keepgoing,
+    matchers,
+    merge,
+    payload,
+    rawanswer,
+    record,
+    runner,
+)
 from overdeck.dispatch.module import Call
 from overdeck.dispatch.plan import NATIVE_FIELDS, Module, Plan, PlanError, parse, read_plan, trusted
 
@@ -38,8 +50,10 @@ KEPT_ENVIRONMENT = (
 """What modules see of the client's environment, with LC_*; the client's keys and tokens stay out."""
 
 MAX_NAME = 200
+MAX_CLASS = 40
 """Bytes; a longer tool or session name is left out of the logs."""
 
+_CLASS_LETTERS = "abcdefghijklmnopqrstuvwxyz_"
 _NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 
 
@@ -162,7 +176,7 @@ def _answer(front: _Front) -> None:
     skipped = posix.environ.get(b"SKIP", b"").decode("utf-8", "replace").split(",")
     asked = [m for m in asked if m.cls != "adviser" or m.id not in skipped]
     if not (front.observed and front.native == plan.crc):
-        _observe(front, [m for m in asked if m.native is not None])
+        _observe(front, [m for m in asked if m.native is not None], top)
     asked = [m for m in asked if m.native is None]
     rewriters = [m for m in asked if m.cls == "rewriter" and _may_act(m, call)]
     others = [m for m in asked if m.cls != "rewriter"]
@@ -174,6 +188,8 @@ def _answer(front: _Front) -> None:
     front.routed = True
     for m in [*rewriters, *others] if rewriters else survivors:
         m.complete()
+    asks_adopted = any(m.cls == "adopted" for m in front.survivors)
+    stage = adopted.stage(event, call.text, front.plans, native=bool(front.native)) if asks_adopted else None
     _narrow_environment()
     runner.preload(front.survivors)
     end = front.started + plan.total_deadline_ms / 1000
@@ -185,8 +201,20 @@ def _answer(front: _Front) -> None:
         text = payload.Searched(jsontext.dumps(changed))
         survivors = [m for m in others if m.literals_in_payload or _may_act(m, call, text)]
         front.survivors = [*rewriters, *survivors]
+        if stage is not None:
+            stage.raw = jsontext.dumps({**top, "tool_input": changed}).encode() + b"\n"
     final = given if changed is None else changed
-    outcomes += runner.run(survivors, _caller(plan, top, final), end)
+    outcomes += runner.run(survivors, _caller(plan, top, final), end, stage)
+    said = [outcome.data for outcome in outcomes if outcome.kind == "raw" and outcome.data is not None]
+    again = rawanswer.rewritten(event, said) if said else None
+    if again is not None:
+        # An adopted hook speaks with the others; what it makes of the input must pass the gates all the same.
+        changed = again
+        text = payload.Searched(jsontext.dumps(again))
+        gates = [m for m in others if m.cls == "gate" and (m.literals_in_payload or _may_act(m, call, text))]
+        front.survivors = list({m.id: m for m in (*front.survivors, *gates)}.values())
+        judged = {outcome.id: outcome for outcome in runner.run(gates, _caller(plan, top, again), end)}
+        outcomes = [o for o in outcomes if o.id not in judged] + list(judged.values())
     position = {m.id: index for index, m in enumerate(plan.modules)}
     outcomes.sort(key=lambda outcome: position[outcome.id])
     merged = merge.merge(event, outcomes, changed, f"{plan.state}/overflow")
@@ -199,6 +227,11 @@ def _answer(front: _Front) -> None:
 def _name(value: object) -> str:
     """A tool or session as a log line may hold it: short, and the same for the native front."""
     return value if isinstance(value, str) and len(value.encode("utf-8", "replace")) <= MAX_NAME else ""
+
+
+def _class(value: object) -> str:
+    """A word that names a class, such as ``rate_limit``; a sentence may hold anything and is left out."""
+    return value if isinstance(value, str) and len(value) <= MAX_CLASS and not value.strip(_CLASS_LETTERS) else ""
 
 
 def _asked(m: Module, event: str, top: dict[str, Any]) -> bool:
@@ -332,12 +365,13 @@ def _word(front: _Front, word: bytes) -> None:
         return
 
 
-def _observe(front: _Front, observers: list[Module]) -> None:
-    """What the native front logs by itself, where there is none: sizes and names, never input."""
+def _observe(front: _Front, observers: list[Module], top: dict[str, Any]) -> None:
+    """What the native front logs by itself, where there is none: sizes, names and classes, never input."""
     for m in observers:
         if m.native is None:
             continue
-        known = {name: front.line[name] for name in NATIVE_FIELDS if name in m.native.fields}
+        line = {**front.line, "error": _class(top.get("error"))}
+        known = {name: line[name] for name in NATIVE_FIELDS if name in m.native.fields}
         record.journal(m.native.path, m.native.max_bytes, known)
 
 

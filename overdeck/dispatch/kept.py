@@ -29,8 +29,14 @@ def load_code(source: str, stamped: tuple[int, int, int], kept: str, kept_stamp:
                 if type(code) is type(load_code.__code__) and code.co_filename == source:
                     return code
         except (OSError, ValueError, EOFError, TypeError):
-            return compile(read(source), source, "exec")
-    return compile(read(source), source, "exec")
+            pass
+    return compiled(source)
+
+
+def compiled(source: str) -> CodeType:
+    """The code of a file, compiled by its own ``__future__`` lines and none of ours."""
+    code: CodeType = compile(read(source), source, "exec", dont_inherit=True)
+    return code
 
 
 def read(path: str) -> bytes:

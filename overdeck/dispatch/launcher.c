@@ -68,6 +68,7 @@ enum {
     MAX_DEPTH = 500,                /* deeper documents are Python's to judge */
     MAX_ANSWER = 8 << 20,           /* more than a verdict of 4 MiB (runner.py) and the texts beside it */
     MAX_NAME = 200,                 /* bytes of a tool or session that go into a log line */
+    MAX_CLASS = 40,                 /* bytes of a kind of error */
     PYTHON_MARGIN_MS = 1500,        /* start and merge, beyond the modules' own total deadline */
     GRACE_MS = 400,                 /* after SIGTERM Python still answers for its gates */
     CODE_NAMES = 16 << 10,
@@ -553,9 +554,10 @@ static uint8_t *payload;
 static size_t payload_len, payload_room;
 
 enum { VALUE, FIRST_KEY, KEY, COLON, FIRST_ITEM, AFTER, IN_STRING, ESCAPED, UNICODE, IN_UTF8, SCALAR, DONE, BAD };
-enum { TOOL_NAME, TOOL_INPUT, AGENT_ID, EVENT_NAME, SESSION_ID, SOURCE, OTHER_KEY, KEYS };
+enum { TOOL_NAME, TOOL_INPUT, AGENT_ID, EVENT_NAME, SESSION_ID, SOURCE, ERROR_KIND, OTHER_KEY, KEYS };
 static const Text key_names[OTHER_KEY] = {
     {"tool_name", 9}, {"tool_input", 10}, {"agent_id", 8}, {"hook_event_name", 15}, {"session_id", 10}, {"source", 6},
+    {"error", 5},
 };
 
 typedef struct {
@@ -1272,6 +1274,21 @@ static void put_name(Line *line, int key)
     put(line, T("\""));
 }
 
+/* A word of the payload that names a class, such as rate_limit; a sentence may hold anything and is left out. */
+static void put_class(Line *line, int key)
+{
+    Text name;
+    size_t letters = 0;
+    put(line, T("\""));
+    if (plain_string(key, &name) && name.len <= MAX_CLASS) {
+        while (letters < name.len && ((name.at[letters] >= 'a' && name.at[letters] <= 'z') || name.at[letters] == '_'))
+            letters++;
+        if (letters == name.len)
+            put(line, name);
+    }
+    put(line, T("\""));
+}
+
 static void put_call(Line *line)
 {
     put(line, T("\"client\":\"")), put_escaped(line, plan.client);
@@ -1296,7 +1313,7 @@ static void record_call(size_t out, Text rest)
     append(plan.calls, &line);
 }
 
-/* Native observers: event, tool, session and sizes only; a full file is renamed once. */
+/* Native observers: event, tool, session, sizes and the kind of error only; a full file is renamed once. */
 static void observe(void)
 {
     for (int i = 0; i < native_count; i++) {
@@ -1317,6 +1334,8 @@ static void observe(void)
             put(&line, scan.value[AGENT_ID].end ? T(",\"sub\":true") : T(",\"sub\":false"));
         if (has(n->fields, T("in")))
             put(&line, T(",\"in\":")), put_number(&line, payload_len, 1);
+        if (has(n->fields, T("error")))
+            put(&line, T(",\"error\":")), put_class(&line, ERROR_KIND);
         put(&line, T("}\n"));
         memcpy(path, n->path.at, n->path.len);
         path[n->path.len] = 0;

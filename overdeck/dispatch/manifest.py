@@ -36,6 +36,27 @@ _KEYS = {
     "native",
     "memory_mb",
     "cpu_s",
+    "adopted",
+}
+
+
+MAX_TIMEOUT_MS = 60_000
+MAX_ADOPTED_TIMEOUT_MS = 600_000
+"""A client's hook may take ten minutes where it names no timeout; the native front waits no longer (launcher.c)."""
+_ADOPTED_KEYS: dict[str, type] = {
+    "file": str,
+    "command": list,
+    "shell": str,
+    "project": str,
+    "script": str,
+    "real": str,
+    "argv0": str,
+    "args": list,
+    "python": str,
+    "executable": str,
+    "path": list,
+    "sitecustomize": bool,
+    "unbuffered": bool,
 }
 
 
@@ -93,7 +114,8 @@ class Manifest:
 
     @property
     def code(self) -> str:
-        return self.folder + "/module.py"
+        """The file its code is in; empty for an adopted hook that is no Python script."""
+        return str(self.config.get("script", "")) if self.cls == "adopted" else self.folder + "/module.py"
 
 
 def read_manifest(folder: str, *, user: bool = False) -> Manifest:
@@ -101,7 +123,7 @@ def read_manifest(folder: str, *, user: bool = False) -> Manifest:
     manifest = Manifest(folder, user)
     path = manifest.path
     table = read_toml(path)
-    for piece in (folder,) if "native" in table else (folder, manifest.code):
+    for piece in (folder,) if "native" in table or "adopted" in table else (folder, manifest.code):
         distrust = trusted(piece)
         if distrust:
             raise ManifestError(path, distrust)
@@ -117,11 +139,14 @@ def read_manifest(folder: str, *, user: bool = False) -> Manifest:
     manifest.pack = _text(table, "pack", path, "user" if user else "")
     manifest.summary = _text(table, "summary", path, "")
     manifest.cls = _text(table, "class", path, "")
+    if "adopted" in table and manifest.cls != "adopted":
+        raise ManifestError(path, 'an [adopted] table is for class = "adopted"')
     if manifest.cls not in CLASSES:
         raise ManifestError(path, f"class must be one of {', '.join(CLASSES)}")
     manifest.main_only = _flag(table, "main_only", path)
     manifest.background = _flag(table, "background", path)
-    manifest.timeout_ms = _number(table, "timeout_ms", path, DEFAULT_TIMEOUT_MS, 1, 60_000)
+    longest = MAX_ADOPTED_TIMEOUT_MS if manifest.cls == "adopted" else MAX_TIMEOUT_MS
+    manifest.timeout_ms = _number(table, "timeout_ms", path, DEFAULT_TIMEOUT_MS, 1, longest)
     manifest.memory_mb = _number(table, "memory_mb", path, 0, 32, 1 << 20)
     manifest.cpu_s = _number(table, "cpu_s", path, 0, 1, 60)
     literals = table.get("literals", [])
@@ -142,7 +167,7 @@ def read_manifest(folder: str, *, user: bool = False) -> Manifest:
     config = table.get("config", {})
     if not isinstance(config, dict):
         raise ManifestError(path, "[config] must be a table")
-    manifest.config = config
+    manifest.config = _adopted(table, manifest.cls, path) if manifest.cls == "adopted" else config
     manifest.native = _native(table, manifest.cls, path)
     return manifest
 
@@ -163,6 +188,32 @@ def _events(table: dict[str, Any], path: str) -> dict[str, str]:
         if matchers.routes(event, matcher) == ["-"]:
             raise ManifestError(path, f"the matcher of {event} names nothing")
     return events
+
+
+def _adopted(table: dict[str, Any], cls: str, path: str) -> dict[str, object]:
+    """What an adopted hook starts; its plan carries this where other modules have their config."""
+    adopted = table.get("adopted")
+    if not isinstance(adopted, dict) or "config" in table or "native" in table or "literals" in table:
+        raise ManifestError(
+            path, "an adopted hook has an [adopted] table, and neither config, native nor literals"
+        )
+    unknown = sorted(set(adopted) - set(_ADOPTED_KEYS))
+    if unknown:
+        raise ManifestError(path, f"[adopted] has an unknown key {unknown[0]!r}")
+    for key, kind in _ADOPTED_KEYS.items():
+        value = adopted.get(key, kind())
+        if type(value) is not kind or (kind is list and not strings(value)):
+            raise ManifestError(path, f"[adopted] {key} must be a {kind.__name__}")
+    if not (isinstance(adopted.get("shell"), str) or adopted.get("command")):
+        raise ManifestError(path, "[adopted] needs shell (a line) or command (a list of words)")
+    script = adopted.get("script", "")
+    if script and not (
+        script.startswith("/") and {"python", "executable", "argv0", "args", "path", "real"} <= set(adopted)
+    ):
+        raise ManifestError(
+            path, "[adopted] script must be absolute, with python, executable, argv0, args, path, real"
+        )
+    return adopted
 
 
 def _native(table: dict[str, Any], cls: str, path: str) -> list[str] | None:

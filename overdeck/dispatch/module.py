@@ -124,6 +124,11 @@ def keep_going(reason: str) -> Verdict:
     return Verdict("keep_going", reason)
 
 
+def raw(answer: dict[str, Any]) -> Verdict:
+    """The client's own JSON, to be merged with what the others say. For adopted hooks only."""
+    return Verdict("raw", data=answer)
+
+
 def stop(reason: str) -> Verdict:
     """End the turn; before a tool also refuse it (a bare stop would let the tool run: measured)."""
     return Verdict("stop", reason)
@@ -134,6 +139,7 @@ ALLOWED = {
     "adviser": ("advise", "tell"),
     "rewriter": ("rewrite", "advise", "tell"),
     "observer": (),
+    "adopted": ("raw",),
 }
 """Which verdicts each class may give: an adviser cannot block, so SKIP may skip it."""
 
@@ -147,6 +153,7 @@ ACTIONS = {
     "rewrite": "act",
     "allow": "act",
     "defer": "act",
+    "raw": "act",
 }
 """Verdict to the ``action`` of a fire line; the frozen contract of INTERFACES.md."""
 
@@ -173,6 +180,8 @@ def check(data: Any, cls: str) -> dict[str, Any]:
         raise ValueError(f"{kind} needs a text")
     if kind == "rewrite" and not isinstance(data["data"], dict):
         raise ValueError("rewrite needs the whole tool input as a dict")
+    if kind == "raw" and not isinstance(data["data"], dict):
+        raise ValueError("raw needs the client's answer as a dict")
     return data
 
 

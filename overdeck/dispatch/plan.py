@@ -14,9 +14,13 @@ import posix
 from overdeck.dispatch import jsontext
 
 HEADER = "overdeck-plan 1"
-CLASSES = ("gate", "adviser", "observer", "rewriter")
+CLASSES = ("gate", "adviser", "observer", "rewriter", "adopted")
+"""An adopted hook answers as a client's hook does: see adopted.py."""
+MADE_BY_HAND = CLASSES[:-1]
 DEFAULT_TOTAL_MS = 8000
-NATIVE_FIELDS = ("event", "tool", "session", "sub", "in")
+MAX_TOTAL_MS = 600_000
+"""The longest that the native front waits (launcher.c)."""
+NATIVE_FIELDS = ("event", "tool", "session", "sub", "in", "error")
 
 
 class PlanError(Exception):
@@ -79,6 +83,11 @@ class Module:
         self.code_stamp: list[int] = []
         self.native: Native | None = None
         self.detail = ""
+
+    @property
+    def source(self) -> str:
+        """The file its code is in; empty for an adopted hook that is no Python script."""
+        return str(self.config.get("script", "")) if self.cls == "adopted" else f"{self.folder}/module.py"
 
     def complete(self) -> None:
         """Read the details of this module, which a plan that was already checked keeps as text until they are needed.

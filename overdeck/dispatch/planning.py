@@ -11,6 +11,7 @@ from overdeck.dispatch import bundle, matchers
 from overdeck.dispatch.manifest import Manifest, ManifestError, read_manifest, read_toml, strings
 from overdeck.dispatch.plan import (
     DEFAULT_TOTAL_MS,
+    MAX_TOTAL_MS,
     Module,
     Native,
     Plan,
@@ -38,7 +39,7 @@ MAX_LITERALS = 8192
 """For one event; the native front (launcher.c) has room for so many."""
 DEFAULT_NATIVE_BYTES = 16 << 20
 _RECIPE_HEADER = "overdeck-recipe 1"
-_CONFIG_KEYS = {"packs", "modules", "clients", "telemetry"}
+_CONFIG_KEYS = {"packs", "modules", "clients", "telemetry", "plugins"}
 
 
 class Recipe:
@@ -136,7 +137,7 @@ def load(recipe: Recipe) -> Fleet:
                     raise ManifestError(manifest.path, f"the id {manifest.id!r} is taken by {seen[manifest.id]}")
                 seen[manifest.id] = folder
                 known_packs.add(manifest.pack)
-                if manifest.timeout_ms > recipe.total_deadline_ms:
+                if manifest.cls != "adopted" and manifest.timeout_ms > recipe.total_deadline_ms:
                     together = f"the {recipe.total_deadline_ms} ms that all modules of a call have together"
                     raise ManifestError(manifest.path, f"timeout_ms is over {together}")
                 _overlay(manifest, tables.get(manifest.id, {}), recipe.config)
@@ -187,7 +188,11 @@ def compile_plan(recipe: Recipe, fleet: Fleet, event: str) -> Plan:
             config=manifest.config,
         )
         module.memory_mb, module.cpu_s = manifest.memory_mb, manifest.cpu_s
-        module.imports = _imports(manifest.code) if manifest.native is None else []
+        module.imports = _imports(manifest.code) if manifest.native is None and manifest.code else []
+        if manifest.cls == "adopted":
+            plan.total_deadline_ms = max(plan.total_deadline_ms, min(manifest.timeout_ms, MAX_TOTAL_MS))
+            if manifest.code:
+                plan.sources.append((*stamp(manifest.code), manifest.code))
         if manifest.native is not None:
             path = f"{recipe.state}/modules/{manifest.id}/journal.jsonl"
             module.native = Native(manifest.native, DEFAULT_NATIVE_BYTES, path)
@@ -206,9 +211,9 @@ def write_plan(recipe: Recipe, plan: Plan) -> str:
     _make_folder(f"{recipe.plans}/code")
     plan.bundle = bundle.build(recipe.entry, recipe.plans)
     for module in plan.modules:
-        if module.native is None:
+        if module.native is None and module.source:
             try:
-                module.code, module.code_stamp = bundle.keep_code(f"{module.folder}/module.py", recipe.plans)
+                module.code, module.code_stamp = bundle.keep_code(module.source, recipe.plans)
             except (OSError, SyntaxError, ValueError):
                 continue  # it fails when it is run, in its own name
     raw = plan.encode()
@@ -339,10 +344,10 @@ def _preloadable(name: str) -> bool:
 
 _DISPATCH_API = ("overdeck.dispatch.module", "overdeck.dispatch.shell")
 _SHARED = frozenset((
-    "abc", "ast", "base64", "binascii", "bisect", "calendar", "codecs", "collections", "configparser",
+    "abc", "argparse", "ast", "base64", "binascii", "bisect", "calendar", "codecs", "collections", "configparser",
     "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "difflib", "enum", "errno", "fcntl",
     "fnmatch", "fractions", "functools", "glob", "hashlib", "heapq", "hmac", "html", "io", "ipaddress",
-    "itertools", "json", "keyword", "math", "mimetypes", "operator", "os", "pathlib", "platform",
+    "itertools", "json", "keyword", "logging", "math", "mimetypes", "operator", "os", "pathlib", "platform",
     "posixpath", "pprint", "queue", "random", "re", "reprlib", "secrets", "shlex", "shutil", "sqlite3",
     "stat", "statistics", "string", "struct", "subprocess", "sys", "tempfile", "textwrap", "time",
     "tokenize", "tomllib", "traceback", "types", "typing", "unicodedata", "urllib", "uuid", "weakref",

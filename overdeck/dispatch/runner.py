@@ -14,7 +14,7 @@ import select
 import sys
 import time
 
-from overdeck.dispatch import descendants, jsontext, kept, module
+from overdeck.dispatch import adopted, descendants, jsontext, kept, module, rawanswer
 from overdeck.dispatch.plan import distrusted
 
 TYPE_CHECKING = False
@@ -23,11 +23,15 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
+    from overdeck.dispatch.adopted import Stage
     from overdeck.dispatch.module import Call
     from overdeck.dispatch.plan import Module
 
 MAX_VERDICT = 4 << 20
 MAX_CAPTURE = 32 << 10
+MAX_ANSWER = 32 << 20
+MAX_STDERR = 1 << 20
+"""Of an adopted hook's output: the client keeps all of it, but what it says has to fit into one answer."""
 GRACE_S = 0.05
 """Between SIGTERM and SIGKILL for a module past its deadline."""
 LEAVE_S = 0.002
@@ -67,13 +71,17 @@ class Outcome:
 
 class _Job:
     __slots__ = (
-        "background", "capture", "deadline", "line", "outcome", "output", "pid", "pidfd", "started", "verdict",
+        "adopted", "background", "capture", "deadline", "event", "line", "outcome", "output", "pid", "pidfd", "started",
+        "status", "verdict",
     )  # fmt: skip
 
     def __init__(
         self, outcome: Outcome, pid: int, verdict: int, capture: int, deadline: float, background: bool
     ) -> None:
         self.outcome = outcome
+        self.adopted = outcome.cls == "adopted"
+        self.event = ""
+        self.status: int | None = None
         self.background = background
         self.pid = pid
         self.verdict = verdict
@@ -105,8 +113,12 @@ def preload(modules: list[Module]) -> None:
                 continue
 
 
-def run(modules: list[Module], call_for: Callable[[Module], Call], end: float) -> list[Outcome]:
+def run(
+    modules: list[Module], call_for: Callable[[Module], Call], end: float, stage: Stage | None = None
+) -> list[Outcome]:
     """Run modules in parallel forks; returns one Outcome each, in the same order. Never raises for a module.
+
+    ``stage`` is what the adopted ones get instead of a Call.
 
     ``end`` is the monotonic time by which all must be over. On SIGTERM what is pending becomes an error.
     """
@@ -120,8 +132,9 @@ def run(modules: list[Module], call_for: Callable[[Module], Call], end: float) -
         gc.freeze()  # a collection in a child would touch, and so copy, every page it shares with us
         _signal.signal(_signal.SIGTERM, _on_term)
         for m, outcome in zip(modules, outcomes, strict=True):
-            job = _start(m, call_for, outcome, end)
+            job = _start(m, call_for, outcome, end, stage)
             if job is not None:
+                job.event = stage.event if stage is not None else ""
                 for fd in (job.verdict, job.capture, job.pidfd):
                     if fd >= 0:
                         jobs[fd] = job
@@ -131,11 +144,19 @@ def run(modules: list[Module], call_for: Callable[[Module], Call], end: float) -
             first = min(job.deadline for job in jobs.values())
             for fd, _ in poll.poll(max(0, int((first - time.monotonic()) * 1000) + 1)):
                 job = jobs.get(fd)
-                if job is not None and _progress(job, fd, poll, jobs):
+                if job is None:
+                    continue
+                if job.adopted:
+                    if _adopted_is_over(job, fd, poll, jobs):
+                        _finish_adopted(job, poll, jobs)
+                elif _progress(job, fd, poll, jobs):
                     _finish(job, poll, jobs)
             now = time.monotonic()
             for job in {id(job): job for job in jobs.values()}.values():
                 if now >= job.deadline:
+                    if job.status is not None:  # what it left behind holds its sockets: the answer is there
+                        _finish_adopted(job, poll, jobs)
+                        continue
                     spent = int((now - job.started) * 1000)
                     _terminate(job)
                     job.outcome.fail(f"timed out after {spent} ms", end="timeout", trace=_tail(job))
@@ -158,10 +179,14 @@ def _on_term(signum: int, frame: FrameType | None) -> None:
     raise Terminated
 
 
-def _start(m: Module, call_for: Callable[[Module], Call], outcome: Outcome, end: float) -> _Job | None:
+def _start(
+    m: Module, call_for: Callable[[Module], Call], outcome: Outcome, end: float, stage: Stage | None
+) -> _Job | None:
+    """Fork one module. Of an adopted one "verdict" is its stdout and "capture" its stderr."""
+    pair = adopted.socket_pair if outcome.cls == "adopted" else posix.pipe
     try:
-        verdict_read, verdict_write = posix.pipe()
-        capture_read, capture_write = posix.pipe()
+        verdict_read, verdict_write = pair()
+        capture_read, capture_write = pair()
     except OSError as error:
         outcome.fail(f"no descriptors left: {error.strerror}")
         return None
@@ -174,7 +199,7 @@ def _start(m: Module, call_for: Callable[[Module], Call], outcome: Outcome, end:
             posix.close(fd)
         return None
     if pid == 0:
-        _child(m, call_for, verdict_write, capture_write, deadline)
+        _child(m, call_for, verdict_write, capture_write, deadline, stage)
     posix.close(verdict_write)
     posix.close(capture_write)
     posix.set_blocking(verdict_read, False)
@@ -189,7 +214,9 @@ def _start(m: Module, call_for: Callable[[Module], Call], outcome: Outcome, end:
     return job
 
 
-def _child(m: Module, call_for: Callable[[Module], Call], verdict: int, capture: int, deadline: float) -> None:
+def _child(
+    m: Module, call_for: Callable[[Module], Call], verdict: int, capture: int, deadline: float, stage: Stage | None
+) -> None:
     """The module's process: never returns."""
     code = 1
     try:
@@ -198,6 +225,9 @@ def _child(m: Module, call_for: Callable[[Module], Call], verdict: int, capture:
         posix.setsid()
         _signal.setitimer(_signal.ITIMER_REAL, max(0.001, deadline - time.monotonic() + OWN_TIMER_MARGIN_S))
         null = posix.open("/dev/null", posix.O_RDWR)
+        if stage is not None and m.cls == "adopted":
+            gc.enable()
+            adopted.become(m, stage, *((null, null) if m.background else (verdict, capture)))
         posix.dup2(null, 0)
         output = null if m.background else capture
         posix.dup2(output, 1)
@@ -316,6 +346,44 @@ def _finish(job: _Job, poll: select.poll, jobs: dict[int, _Job]) -> None:
         except ValueError as error:
             outcome.fail(str(error), trace=trace)
     _close(job, poll, jobs)
+
+
+def _adopted_is_over(job: _Job, fd: int, poll: select.poll, jobs: dict[int, _Job]) -> bool:
+    """Read what there is; True when the hook has ended and its output is closed, which is what the client waits for."""
+    if fd == job.pidfd:
+        job.status = posix.waitstatus_to_exitcode(posix.waitpid(job.pid, 0)[1])
+    else:
+        chunk = _some(fd)
+        kept_of, limit = (job.line, MAX_ANSWER) if fd == job.verdict else (job.output, MAX_STDERR)
+        if chunk:
+            kept_of += chunk[: max(0, limit - len(kept_of))]
+        if chunk != b"":
+            return False
+    poll.unregister(fd)
+    del jobs[fd]
+    return not any(one in jobs for one in (job.verdict, job.capture, job.pidfd))
+
+
+def _finish_adopted(job: _Job, poll: select.poll, jobs: dict[int, _Job]) -> None:
+    """Read an adopted hook's end as the client would. What it has started lives on, as it did before."""
+    outcome = job.outcome
+    for fd in (job.verdict, job.capture, job.pidfd):
+        if jobs.pop(fd, None) is not None:
+            poll.unregister(fd)
+    if job.status is None:  # no pidfd (macOS): it has closed its output
+        job.status = posix.waitstatus_to_exitcode(posix.waitpid(job.pid, 0)[1])
+    for fd in (job.verdict, job.capture, job.pidfd):
+        if fd >= 0:
+            posix.close(fd)
+    outcome.us = int((time.monotonic() - job.started) * 1_000_000)
+    answer, lost = rawanswer.read(job.event, job.status, bytes(job.line), bytes(job.output))
+    if answer is not None:
+        outcome.take(module.encode(module.raw(answer), outcome.cls))
+    if lost or job.status not in (0, 2):
+        failed = lost or (f"exit {job.status}" if job.status >= 0 else f"killed by signal {-job.status}")
+        outcome.over, outcome.cause, outcome.trace = True, failed, _tail(job)
+        outcome.end = outcome.end if answer is not None else "error"
+    outcome.over = True
 
 
 def _tail(job: _Job) -> str:

@@ -14,7 +14,7 @@ WHAT_AN_ARTIFACT_IS = (
 PROGRAMS = ("repro", "resume")
 """The kinds that are programs in the repository, run as they are."""
 
-_KINDS = ("commit", "test", *PROGRAMS)
+KINDS = ("commit", "test", *PROGRAMS)
 _SHA = re.compile(r"[0-9a-f]{7,64}")
 # A path in a git tree, no option and no way out of it. An id of a test is looser: pytest puts values into it.
 _PATH = re.compile(r"(?![-/])(?!(?:.*/)?\.\.?(?:/|$))[^\x00-\x1f\x7f:\\]+(?<!/)")
@@ -37,7 +37,7 @@ class Artifact(NamedTuple):
 def parse(ref: str) -> Artifact:
     """Read one REF. Raises OverdeckError (usage, 2) for what is no artifact."""
     kind, colon, value = ref.strip().partition(":")
-    if not colon or kind not in _KINDS:
+    if not colon or kind not in KINDS:
         bare = _SHA.fullmatch(ref.strip())
         raise usage(
             f"{ref!r} is no artifact: {WHAT_AN_ARTIFACT_IS}; an address or a sentence proves nothing",

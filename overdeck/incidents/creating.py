@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from overdeck.errors import ExitCode, OverdeckError
+from overdeck.errors import ExitCode, OverdeckError, usage
 from overdeck.files import write_atomically
 from overdeck.incidents.registry import MARKER
 from overdeck.paths import shipped
@@ -43,6 +43,12 @@ def create(root: Path) -> Created:
     for path, content in wanted.items():
         if path.exists():
             continue
+        if path.is_symlink():
+            raise usage(
+                f"{path} is a link to what is not there ({path.readlink()}), and nothing is written through it",
+                code="dangling-link",
+                hint=f"rm {path}, then run init again",
+            )
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, content, mode=0o644)

@@ -36,12 +36,12 @@ def overview(registry: Registry, warn: Warn, cache: Path) -> State:
 
     A long log is folded once and kept below the folder ``cache``, until a byte of it changes.
     """
-    if sum(path.stat().st_size for path in log.paths(registry.log)) <= DIRECT_BYTES:
+    if log.size(registry.log) <= DIRECT_BYTES:
         state = read(registry, warn).state
         return State(tuple(incident._replace(events=()) for incident in state.incidents), state.warnings)
-    from overdeck.incidents import readmodel
+    from overdeck.incidents import modelfile
 
-    state = readmodel.folded(registry, cache)
+    state = modelfile.folded(registry, cache)
     for warning in (*registry.warnings, *state.warnings):
         warn(warning)
     return state

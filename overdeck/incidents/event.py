@@ -7,6 +7,7 @@ files is one event.
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -15,6 +16,10 @@ VERSION = 1
 _CLOCK_LIMIT = 2**53
 """A clock beyond what every JSON reader keeps exact would be a forgery that no later event could follow."""
 
+PREFIX = r"[A-Z][A-Z0-9]{0,7}"
+"""Of an incident's id; it is printed, and typed."""
+
+_PREFIX = re.compile(PREFIX)
 _OPENING = b'{"id":"'
 _ID_LENGTH = 32
 _REST = len(_OPENING) + _ID_LENGTH + len(b'",')
@@ -25,7 +30,7 @@ class Event(NamedTuple):
 
     id: str
     kind: str
-    """opened, occurrence, noted, resolved, evidence-added, wont-fixed, reopened, evidence-lost."""
+    """opened, occurrence, noted, linked, resolved, evidence-added, wont-fixed, reopened, evidence-lost."""
     lamport: int
     at: str
     """UTC; for people. The order of events is the Lamport clock's, never the wall clock's."""
@@ -75,7 +80,10 @@ def _event(name: str, body: dict[str, Any]) -> Event:
         incident = name if kind == "opened" else body["incident"]
         if kind == "opened":
             texts = (body["prefix"], body["class"], body["class_id"], body["title"], body["fingerprint"])
-            whole = all(isinstance(text, str) for text in texts) and body["digits"] in (4, 5, 6)
+            digits = body["digits"]
+            whole = all(isinstance(text, str) for text in texts) and type(digits) is int and 4 <= digits <= 6
+            if whole and not _PREFIX.fullmatch(body["prefix"]):
+                raise ValueError(f"has the prefix {body['prefix']!r:.40}, which is none")
         else:
             whole = isinstance(incident, str)
     except KeyError as missing:

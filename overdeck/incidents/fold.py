@@ -14,7 +14,7 @@ _STATE_AFTER = {
     "wont-fixed": WONT_FIX,
     "evidence-lost": EVIDENCE_LOST,
 }
-_STATE_KEPT = {"noted", "evidence-added", "merged"}
+_STATE_KEPT = {"noted", "linked", "evidence-added", "merged"}
 
 OLD_BUILD = "old-build"
 """What an occurrence after the end says of itself where its session did not have the fix yet."""
@@ -83,6 +83,12 @@ class Incident(NamedTuple):
         since = max((i for i, event in enumerate(self.events) if event.kind == "reopened"), default=0)
         return self._replace(events=self.events[since:]).evidence
 
+    @property
+    def linked(self) -> list[str]:
+        """Keys of the incidents that its own ``linked`` events name, each once."""
+        told = [event.body.get("to") for event in self.events if event.kind == "linked"]
+        return list(dict.fromkeys(key for key in told if isinstance(key, str)))
+
 
 class State(NamedTuple):
     """The registry at one moment."""
@@ -104,6 +110,16 @@ class State(NamedTuple):
         """The incident whose ``opened`` event has this id, or the one that it was merged into."""
         wanted = self.merged.get(key, key)
         return next(incident for incident in self.incidents if incident.key == wanted)
+
+    def links(self, incident: Incident) -> list[Incident]:
+        """The incidents that ``incident`` is linked with, whichever of the two says so, in the order of opening."""
+        named = {self.merged.get(key, key) for key in incident.linked}
+        naming = {
+            other.key
+            for other in self.incidents
+            if incident.key in (self.merged.get(key, key) for key in other.linked)
+        }
+        return [other for other in self.incidents if other.key in (named | naming) - {incident.key}]
 
     def find(self, wanted: str) -> Incident:
         """The incident that ``wanted`` (an id or the beginning of one) names. Raises OverdeckError (3)."""

@@ -124,7 +124,7 @@ def _of_transcripts(report: Node, at: str) -> Iterator[Seen]:
         line = command.of(str)
         files = [word.rpartition("/")[2] for word in line.split() if "/" in word and "=" not in word]
         name = " ".join(files[:2]) or (line.split() or ["a hook"])[0]
-        about = f"{name} {hashlib.sha256(line.encode(errors='surrogateescape')).hexdigest()[:8]}"
+        about = f"{name} {hashlib.sha256(line.encode(errors='surrogatepass')).hexdigest()[:8]}"
         look = f"{at[:10]} {killed} {lost}"
         if killed:
             said = f"{name} was killed at its timeout {killed} times"
@@ -182,7 +182,7 @@ def _of_event(line: Node, look: str) -> list[Seen | None]:
     at = _time(line.key("ts"))
     if event == "StopFailure":
         error = line.key("error")
-        kind = one_line(error.text())[:40] if error.value is not None else ""
+        kind = one_line(error.of(str))[:40] if error.value is not None else ""
         title = (
             f"a turn ended in an error of the client: {kind}" if kind else "a turn ended in an error of the client"
         )
@@ -217,7 +217,7 @@ def _seen(
 ) -> Seen:
     """A sighting of trouble on ``about``; ``moment`` is what tells this look at it from the next."""
     whole = one_line(f"{detector.replace(': ', ':', 1)}:{about}")
-    name = hashlib.sha256(f"{whole}\0{moment}".encode(errors="surrogateescape")).hexdigest()[:32]
+    name = hashlib.sha256(f"{whole}\0{moment}".encode(errors="surrogatepass")).hexdigest()[:32]
     if len(whole) > TITLE_LIMIT:
         whole = f"{whole[: TITLE_LIMIT - 17]} {hashlib.sha256(whole.encode()).hexdigest()[:16]}"
     short = one_line(title)

@@ -1,4 +1,4 @@
-"""Adding to an incident: a note, or that it is open again after all."""
+"""Adding to an incident: a note, a link to another one, or that it is open again after all."""
 
 from dataclasses import dataclass
 
@@ -28,11 +28,29 @@ def note(
     *,
     key: str | None,
     warn: Warn,
+    link: str | None = None,
     patience_s: float = PATIENCE_S,
 ) -> Added:
-    """Write ``text`` down on the incident ``wanted``. Raises OverdeckError: unfit text (2), no such incident (3)."""
+    """Write ``text`` down on the incident ``wanted``, and that it has to do with the incident ``link``. Raises
+    OverdeckError: unfit text, a link to itself (2), no such incident (3)."""
+    if not text.strip():
+        raise usage(
+            f"{wanted} was not noted: TEXT is empty",
+            code="empty-text",
+            hint=f'od-incidents note {wanted} "what was seen or ruled out"',
+        )
     said = {"text": accept("TEXT", text)}
-    return _add(registry, wanted, Draft("noted", "", said), at, key, warn, patience_s)
+    if link is None:
+        return _add(registry, wanted, Draft("noted", "", said), at, key, warn, patience_s)
+    state = read(registry, lambda _: None).state
+    incident, other = state.find(wanted), state.find(link)
+    if incident.key == other.key:
+        raise usage(
+            f"{wanted} and {link} are one incident, {other.id}: it cannot be linked with itself",
+            code="linked-with-itself",
+            hint=f"od-incidents show {other.id}",
+        )
+    return _add(registry, incident.id, Draft("linked", "", {**said, "to": other.key}), at, key, warn, patience_s)
 
 
 def reopen(

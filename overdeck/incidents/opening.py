@@ -106,7 +106,7 @@ def record_sightings(
     opened: list[Opened] = []
 
     def decide(turn: Turn) -> None:
-        opened.extend(_see(turn, one, at, where) for one in checked)
+        opened.extend(_see(turn, one, where) for one in checked)
 
     recorded = record(registry, at, decide, warn=warn, patience_s=patience_s)
     return tuple(
@@ -122,7 +122,7 @@ def record_sightings(
     )
 
 
-def _see(turn: Turn, sighting: _Checked, at: str, repo: Path) -> Opened:
+def _see(turn: Turn, sighting: _Checked, repo: Path) -> Opened:
     """Say in this turn what the sighting amounts to."""
     nowhere = Path()
     known = _recorded_under(turn.state, sighting.said.get("key"))
@@ -146,9 +146,11 @@ def _see(turn: Turn, sighting: _Checked, at: str, repo: Path) -> Opened:
     if not ended:
         place = {"class": sighting.kind.slug, "class_id": sighting.kind.id, "fingerprint": sighting.fingerprint}
         event = turn.say(Draft("opened", "", {**place, **said}))
+        for left in alike:  # as wont-fix: whoever reads the new one finds the reason there
+            turn.say(Draft("linked", event.id, {"to": left.key}))
         return Opened(turn.state.get(event.id), created=True, recorded=True, earlier=earlier, log=nowhere)
     last = ended[-1]
-    recurrence = judge(last, sighting.said.get("build"), sighting.seen_at or at, repo)
+    recurrence = judge(last, sighting.said.get("build"), sighting.seen_at, repo)
     turn.say(Draft("occurrence", last.key, {**said, "recurrence": str(recurrence)}))
     if recurrence in (Recurrence.again, Recurrence.suspect):
         because = _why(recurrence, sighting.said.get("build"))

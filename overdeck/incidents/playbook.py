@@ -3,7 +3,8 @@
 import re
 from typing import NamedTuple
 
-from overdeck.errors import not_found
+from overdeck.errors import not_found, usage
+from overdeck.files import read_regular
 from overdeck.incidents.registry import Registry
 from overdeck.incidents.taxonomy import IncidentClass
 
@@ -22,13 +23,15 @@ def page(registry: Registry, known: IncidentClass) -> Page:
     """The playbook of a class; raises OverdeckError (not found) where its file is missing."""
     path = registry.playbooks / known.playbook
     try:
-        return Page(str(path), path.read_text("utf-8", "replace"))
+        return Page(str(path), read_regular(path).decode("utf-8", "replace"))
     except FileNotFoundError:
         raise not_found(
             f"the playbook of {known.slug} is missing: there is no {path}",
             code="no-playbook",
             hint="od-incidents init puts the shipped pages back, and changes nothing that is there",
         ) from None
+    except OSError as error:
+        raise usage(f"{path} cannot be read: {error.strerror}", code="unreadable", hint=f"ls -l {path}") from None
 
 
 def symptoms(text: str) -> str:

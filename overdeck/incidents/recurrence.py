@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from overdeck.errors import OverdeckError
-from overdeck.git import git
+from overdeck.git import git, programs
 from overdeck.incidents import artifact, fold
 from overdeck.incidents.fold import Incident
 
@@ -43,10 +43,14 @@ def fixes(incident: Incident) -> tuple[Fix, ...]:
     return tuple(fix for statement in incident.standing if (fix := _fix(statement)))
 
 
-def judge(incident: Incident, build: str | None, seen_at: str, repo: Path) -> Recurrence:
-    """What a sighting of the closed ``incident`` at ``seen_at`` (a timestamp) by a session on ``build`` means."""
+def judge(incident: Incident, build: str | None, seen_at: str | None, repo: Path) -> Recurrence:
+    """What a sighting of the closed ``incident`` by a session on ``build`` means.
+
+    ``seen_at`` is a timestamp where the sighting is told late. None is now, and that is after the end whatever the
+    clocks say: the end is in the log already, and was perhaps written by a host whose clock is ahead.
+    """
     ended = [event.at for event in incident.events if event.kind in ("resolved", "evidence-lost")]
-    if ended and seen_at < ended[-1]:
+    if ended and seen_at is not None and seen_at < ended[-1]:
         return Recurrence.before_the_end
     known = fixes(incident)
     if build is None or not known:
@@ -67,6 +71,8 @@ def _has(repo: Path, build: str, fix: Fix) -> bool | None:
 
 def _is_ancestor(repo: Path, older: str, newer: str) -> bool | None:
     try:
+        if programs(repo):
+            return None  # a commit that is missing here could be fetched by one of them
         answer = git("merge-base", "--is-ancestor", older, newer, cwd=repo, deadline_s=_DEADLINE_S)
         if answer.code == 1:
             shallow = git("rev-parse", "--is-shallow-repository", cwd=repo, deadline_s=_DEADLINE_S)

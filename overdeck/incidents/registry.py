@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from overdeck.errors import not_found
+from overdeck.incidents.event import PREFIX
 from overdeck.paths import Places
 from overdeck.tomlfile import broken, line_of, read_toml
 
@@ -14,7 +15,7 @@ MARKER = "registry.toml"
 
 _KEYS: dict[str, tuple[str, str]] = {
     "name": (r"[^\x00-\x1f\x7f]{1,100}", "a name of up to 100 characters"),
-    "prefix": (r"[A-Z][A-Z0-9]{0,7}", "1 to 8 capital letters and digits, such as OD"),
+    "prefix": (PREFIX, "1 to 8 capital letters and digits, such as OD"),
     # No leading dash and no '..': the branch reaches git's command line.
     "branch": (
         r"[A-Za-z0-9_][A-Za-z0-9_.-]*/(?!.*\.\.)[A-Za-z0-9_][A-Za-z0-9_./-]*",

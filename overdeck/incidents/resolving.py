@@ -9,7 +9,7 @@ from typing import Any
 from overdeck import __version__
 from overdeck.errors import ExitCode, OverdeckError, usage
 from overdeck.incidents import commit
-from overdeck.incidents.artifact import PROGRAMS, WHAT_AN_ARTIFACT_IS, Artifact, parse, same
+from overdeck.incidents.artifact import KINDS, PROGRAMS, WHAT_AN_ARTIFACT_IS, Artifact, parse, same
 from overdeck.incidents.commit import Branch
 from overdeck.incidents.current import Warn, read
 from overdeck.incidents.evidence.trial import Machine
@@ -104,6 +104,14 @@ def resolve(
 def _claimed(claim: Closing, because: str | None) -> list[Artifact]:
     """The artifacts of a claim that is complete; raises OverdeckError (usage) for one that is not."""
     first = claim.wanted[0] if claim.wanted else "ID"
+    taken = [word for word in claim.wanted if word.partition(":")[0] in KINDS and ":" in word]
+    if taken:
+        ids = " ".join(word for word in claim.wanted if word not in taken) or "ID"
+        raise usage(
+            f"{taken[0]} is an artifact and no incident, so it goes behind --artifact",
+            code="artifact-as-incident",
+            hint=f"od-incidents resolve {ids} --artifact {taken[0]}",
+        )
     if claim.wont_fix and claim.artifacts:
         raise usage(
             "--artifact and --wont-fix exclude each other: an incident is fixed, or it is left as it is",

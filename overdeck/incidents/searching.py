@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from overdeck.errors import ExitCode, OverdeckError, usage
-from overdeck.incidents import readmodel
+from overdeck.incidents import modelfile
 from overdeck.incidents.current import Warn
 from overdeck.incidents.fold import Incident
 from overdeck.incidents.readmodel import Model
@@ -71,10 +71,10 @@ def search(registry: Registry, query: str, *, cache: Path, warn: Warn, limit: in
     """
     wanted = expression(query)
     try:
-        with suppress(sqlite3.Error), readmodel.opened(registry, cache) as model:
+        with suppress(sqlite3.Error), modelfile.opened(registry, cache) as model:
             if model is not None:
                 return _search(model, registry, wanted, warn, limit)
-        with readmodel.in_memory() as model:
+        with modelfile.in_memory() as model:
             return _search(model, registry, wanted, warn, limit)
     except sqlite3.OperationalError as error:
         raise OverdeckError(
@@ -86,7 +86,7 @@ def search(registry: Registry, query: str, *, cache: Path, warn: Warn, limit: in
 
 
 def _search(model: Model, registry: Registry, wanted: str, warn: Warn, limit: int) -> Found:
-    readmodel.bring_up_to_date(model, registry)
+    modelfile.bring_up_to_date(model, registry)
     with model.at_one_moment():
         folded = model.folded()
         classes = model.best("class", wanted, CLASS_WEIGHTS, limit)

@@ -1,5 +1,6 @@
 """The classes of trouble an incident can be of, as ``taxonomy.toml`` lists them."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -44,7 +45,7 @@ class Taxonomy:
 
     def find(self, name: str) -> IncidentClass:
         """The class with this id or slug; raises OverdeckError (not found) with the nearest names."""
-        wanted = name.strip().lower()
+        wanted = re.sub(r"[\s_]+", "-", name.strip().lower())
         for known in self.classes:
             if wanted in (known.id.lower(), known.slug):
                 return known

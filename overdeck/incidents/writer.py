@@ -7,6 +7,7 @@ meets two histories of one file.
 import hashlib
 import os
 import re
+import stat
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -19,6 +20,8 @@ PATIENCE_S = 10.0
 """How long a writer waits for its turn; a turn is a few milliseconds (one read, one write, one fsync)."""
 
 _WHO = "writer of this log"
+# A link would take the events out of the registry, to whatever a merge has made it point at.
+_APPENDING = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def writer_id(log: Path) -> str:
@@ -76,13 +79,18 @@ def writing(log: Path, patience_s: float = PATIENCE_S) -> Iterator[Writer]:
     while True:
         try:
             log.mkdir(exist_ok=True)
-            fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            fd = os.open(path, _APPENDING, 0o644)
         except OSError as error:
             raise _not_written(path, error.strerror) from None
         try:
-            take_lock(fd, path, deadline - time.monotonic(), who=_WHO)
+            try:
+                take_lock(fd, path, deadline - time.monotonic(), who=_WHO)
+            except OSError as error:  # a network file system without locks
+                raise _not_written(path, error.strerror) from None
             if not _same_file(path, fd):
                 continue
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise _not_written(path, "it is no regular file")
             if os.fstat(fd).st_size == 0:
                 sync_folder(log)
             yield Writer(path, fd)
@@ -96,7 +104,7 @@ def shared(path: Path, patience_s: float = 1.0) -> Iterator[None]:
     """Read while no writer of ``path`` is at work; past ``patience_s`` go on without the lock."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        with suppress(OverdeckError):
+        with suppress(OverdeckError, OSError):
             take_lock(fd, path, patience_s, who=_WHO, shared=True)
         yield
     finally:

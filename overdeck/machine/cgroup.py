@@ -84,7 +84,10 @@ def _folders(proc: Path, sysfs: Path, pid: str) -> Iterator[Path]:
         if not controllers:
             roots = [sysfs, sysfs / "unified"]
         else:
-            roots = [sysfs / name for name in controllers.split(",") if name in _V1]
+            names = [name for name in controllers.split(",") if name in _V1]
+            roots = [sysfs / name for name in names if (sysfs / name).is_dir()]
+            if names and not roots:
+                roots = [sysfs / controllers]  # cpu,cpuacct, where no link leads there
         for root in roots:
             folder = root / path.lstrip("/")
             if ".." in folder.parts or not folder.is_dir():

@@ -4,6 +4,7 @@ All of it is read for the whole machine. Nothing here raises: what a system does
 """
 
 import os
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,6 +44,28 @@ class Ticks(NamedTuple):
     total: int
 
 
+class Worded(NamedTuple):
+    """The machine as the kernel words it; what a system does not say is empty."""
+
+    at_ns: int
+    """Of the monotonic clock."""
+    loadavg: str
+    """Averages over one, five and fifteen minutes, in words."""
+    pressure: str
+    """The first line of /proc/pressure/cpu."""
+    stat: str
+    """The first line of /proc/stat."""
+
+
+def worded() -> Worded:
+    """The machine now; some tens of microseconds."""
+    try:
+        loadavg = " ".join(map(str, os.getloadavg()))
+    except OSError:
+        loadavg = ""
+    return Worded(time.monotonic_ns(), loadavg, _first_line(PRESSURE), _first_line(STAT))
+
+
 def load() -> Load | None:
     """The load now."""
     try:
@@ -52,28 +75,52 @@ def load() -> Load | None:
     return Load(one, five, processors())
 
 
+def load_of(loadavg: str) -> Load | None:
+    """The load in the kernel's words."""
+    try:
+        one, five = map(float, loadavg.split()[:2])
+    except ValueError:
+        return None
+    return Load(one, five, processors())
+
+
+def pressure_of(line: str) -> Pressure | None:
+    """The CPU pressure in the first line of its file."""
+    try:
+        some = dict(word.split("=") for word in line.split()[1:])
+        return Pressure(int(some["total"]), float(some["avg10"]))
+    except (KeyError, ValueError):
+        return None
+
+
+def ticks_of(line: str) -> Ticks | None:
+    """The processors' time in the first line of their file."""
+    try:
+        counted = [int(word) for word in line.split()[1:]]
+        return Ticks(counted[7], sum(counted[:8]))
+    except (IndexError, ValueError):
+        return None
+
+
 def pressure(file: Path = PRESSURE) -> Pressure | None:
     """The CPU pressure now."""
-    try:
-        some = dict(word.split("=") for word in _first_line(file).split()[1:])
-        return Pressure(int(some["total"]), float(some["avg10"]))
-    except (OSError, IndexError, KeyError, ValueError):
-        return None
+    return pressure_of(_first_line(file))
 
 
 def ticks(file: Path = STAT) -> Ticks | None:
     """The processors' time now."""
-    try:
-        counted = [int(word) for word in _first_line(file).split()[1:]]
-        return Ticks(counted[7], sum(counted[:8]))
-    except (OSError, IndexError, ValueError):
-        return None
+    return ticks_of(_first_line(file))
 
 
 def _first_line(file: Path) -> str:
     """Read without the buffers and codecs of a text file: this is done between the runs of a measurement."""
-    fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        return os.read(fd, _LINE_BYTES).decode().partition("\n")[0]
+        fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    try:
+        return os.read(fd, _LINE_BYTES).decode("ascii", "replace").partition("\n")[0]
+    except OSError:
+        return ""
     finally:
         os.close(fd)

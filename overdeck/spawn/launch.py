@@ -1,21 +1,18 @@
 """The parent's side of the spawner: hand it commands and a payload, get back what one run cost."""
 
 import json
-import os
-import select
-import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from overdeck.errors import InvalidMeasurement
+from overdeck.machine.load import Worded, worded
 from overdeck.spawn import spawner
+from overdeck.spawn.connection import Connection
 
-_GRACE_S = 15.0
+GRACE_S = 15.0
 """How far past a run's own deadline the spawner may take to kill, reap and answer."""
-_PIECE = 1 << 16
 
 
 class Command(NamedTuple):
@@ -64,20 +61,45 @@ class Run(NamedTuple):
         return self.user_us + self.system_us
 
 
+class Task(NamedTuple):
+    """What a run is a run of: the arguments of ``Spawner.run``."""
+
+    commands: Sequence[Command]
+    environ: Mapping[str, str]
+    cwd: Path
+    payload: Path
+    timeout_s: float
+
+
+class Drawn(NamedTuple):
+    """One run of a batch: which of its tasks, and what its environment has beside the task's."""
+
+    task: int
+    environ: Mapping[str, str]
+
+
+class Made(NamedTuple):
+    """One run of a batch, and the machine before and after it, as it was a tenth of a second ago at most."""
+
+    run: Run
+    before: Worded
+    after: Worded
+
+
+_UNSEEN = Worded(0, "", "", "")
+
+
 class Spawner:
     """A running spawner; use it as a context manager, so that it and what it runs end with the block."""
 
     program = spawner.__file__
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", self.program],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={"PATH": "/usr/bin:/bin"},
-            bufsize=0,
-            start_new_session=True,  # an interrupt reaches us, and we close its stdin
-        )
+        self._connection = Connection([sys.executable, "-I", "-S", self.program])
+
+    @property
+    def pid(self) -> int:
+        return self._connection.pid
 
     def run(
         self,
@@ -100,36 +122,31 @@ class Spawner:
             "payload": str(payload),
             "timeout_ns": round(timeout_s * 1e9),
         }
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(request).encode() + b"\n")
-        except BrokenPipeError:
-            raise self._lost() from None
-        return self._understand(self._answer(timeout_s + _GRACE_S))
+        self._connection.send(json.dumps(request).encode() + b"\n")
+        return self._understand(json.loads(self._connection.line(timeout_s + GRACE_S)))
+
+    def batch(self, tasks: Sequence[Task], runs: Sequence[Drawn], *, machine: bool = False) -> Iterator[Made]:
+        """``runs`` one after the other; all draw the same variables.
+
+        None is made after one that failed or ran out of time. With ``machine`` that is looked at around each.
+        """
+        for which, environ in runs:
+            task = tasks[which]
+            before = worded() if machine else _UNSEEN
+            run = self.run(
+                task.commands,
+                environ={**task.environ, **environ},
+                cwd=task.cwd,
+                payload=task.payload,
+                timeout_s=task.timeout_s,
+            )
+            yield Made(run, before, worded() if machine else _UNSEEN)
+            if run.failed or run.timed_out:
+                return
 
     def _understand(self, answer: Any) -> Run:
         lists = {key: tuple(value) for key, value in answer.items() if isinstance(value, list)}
         return Run(**answer | lists)
-
-    def _answer(self, deadline_s: float) -> Any:
-        assert self._process.stdout is not None
-        answers = self._process.stdout.fileno()
-        line = b""
-        while not line.endswith(b"\n"):
-            # Not readline: of an unbuffered file that is a system call a byte, 0.15 ms a run.
-            ready, _, _ = select.select([answers], [], [], deadline_s)
-            piece = os.read(answers, _PIECE) if ready else b""
-            if not piece:
-                raise self._lost()
-            line += piece
-        return json.loads(line)
-
-    def _lost(self) -> InvalidMeasurement:
-        return InvalidMeasurement(
-            "the process that starts the arms ended, or stopped answering, in the middle of a run",
-            code="spawner-lost",
-            hint="look above for what it printed; run the command again",
-        )
 
     def __enter__(self) -> Self:
         return self
@@ -137,11 +154,4 @@ class Spawner:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.close()  # it kills what still runs, and ends
-        try:
-            self._process.wait(_GRACE_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process.stdout.close()
+        self._connection.close()

@@ -155,7 +155,7 @@ class Launch:
         self.inputs: list[Input] = []
         self.tally = Tally()
         self.orphans = self.killed = 0
-        self.failed = ""
+        self.failed: str = request.get("failed", "")
         self.begin = self.due = 0  # ``due``: when a command's own timeout has to be looked at next
         self.kill_at: dict[int, int] = {}  # pid → when SIGKILL follows the SIGTERM it got at its timeout
         self.expired: set[int] = set()
@@ -394,8 +394,12 @@ def serve(launch: type[Launch]) -> None:
     signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
     for line in sys.stdin:
         request = json.loads(line)
-        os.chdir(request["cwd"])
-        payload = os.open(request["payload"], os.O_RDONLY)
+        try:
+            os.chdir(request["cwd"])
+            payload = os.open(request["payload"], os.O_RDONLY)
+        except OSError as error:
+            request["failed"] = f"{error.filename}: {error.strerror}"
+            payload = os.open("/dev/null", os.O_RDONLY)
         try:
             answer = launch(request, payload, wake).run()
         except Abandoned:

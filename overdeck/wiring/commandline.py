@@ -24,25 +24,33 @@ _NAME = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 class Started(NamedTuple):
     """The programs a handler starts, as argv word lists, and how many quoted command substitutions hide more.
 
-    ``alone``: the handler is one command and nothing else, so that a shell can become it.
+    ``alone``: the line is one command and nothing else, so that a shell can become it; with ``exec`` it is told to.
     """
 
     programs: tuple[tuple[str, ...], ...]
     substitutions: int = 0
     alone: bool = True
+    exec: bool = False
 
 
 def started(handler: Handler) -> Started:
     """The programs of one ``command`` handler: one for the exec form, each external command of a shell line."""
     if handler.args is not None:
         return Started(((handler.command, *handler.args),))
+    return started_by(handler.command)
+
+
+def started_by(line: str) -> Started:
+    """The programs of a shell's line."""
     try:
-        tokens = _tokens(handler.command)
+        tokens = _tokens(line)
     except ValueError:  # quotes that shlex cannot pair: one program of unknown kind
-        return Started(((handler.command,),))
+        return Started(((line,),))
     # outside quotes the parentheses were split off, and what they hold is among the programs
     hidden = sum(token.count("$(") for token in tokens) + sum(token.count("`") for token in tokens) // 2
-    return Started(tuple(_programs(tokens)), hidden, alone=not hidden and not any(map(_ends_command, tokens)))
+    alone = not hidden and not any(map(_ends_command, tokens))
+    words = [token for token in tokens if not _ASSIGNMENT.match(token)]
+    return Started(tuple(_programs(tokens)), hidden, alone, exec=alone and words[:1] == ["exec"])
 
 
 def simple_words(handler: Handler, variables: Mapping[str, str]) -> list[str]:
@@ -54,10 +62,15 @@ def simple_words(handler: Handler, variables: Mapping[str, str]) -> list[str]:
     if handler.args is not None:
         words = handler.argv(variables)
         return [] if any("${" in word for word in words[:2]) else words
-    if _META.search(handler.command.replace("${", "$").replace("}", "")):
+    return simple_line(handler.command, variables)
+
+
+def simple_line(line: str, variables: Mapping[str, str]) -> list[str]:
+    """``simple_words`` of a shell line."""
+    if _META.search(line.replace("${", "$").replace("}", "")):
         return []
     try:
-        words = shlex.split(handler.command)
+        words = shlex.split(line)
     except ValueError:
         return []
     filled = []

@@ -5,13 +5,14 @@ The CPU numbers are added CPU per hook and call in Claude Code 2.1.197, 28 hooks
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from overdeck.machine.processors import cores as usable
-from overdeck.wiring.commandline import started
+from overdeck.wiring.commandline import started_by
 from overdeck.wiring.settings import Handler
+from overdeck.wiring.shells import CLIENTS, SHELLS, becomes_its_command
 
 CPU_MS = {"native": 1.5, "shell": 2.5, "python-isolated": 16.0, "node": 21.0, "python": 38.0}
 """Measured: static C, bash builtin, ``python3 -I -S`` with json, ``node -e``, ``python3`` with json."""
@@ -50,13 +51,18 @@ class Modelled(NamedTuple):
     unknown: int
 
 
-def model(handlers: Iterable[Handler], *, cores: int | None = None) -> Modelled:
+def model(
+    handlers: Iterable[Handler],
+    *,
+    cores: int | None = None,
+    chain_of: Callable[[Handler], tuple[list[str], int]] | None = None,
+) -> Modelled:
     """The modelled cost of starting these handlers in parallel on ``cores`` (default: those we may use).
 
     Wall is the longest handler, or all the CPU divided by the cores where that is more: the shape FACTS 4
-    shows from 7 hooks on.
+    shows from 7 hooks on. ``chain_of`` is ``chain``, or one that remembers.
     """
-    chains = [chain(handler) for handler in handlers if handler.starts_process]
+    chains = [(chain_of or chain)(handler) for handler in handlers if handler.starts_process]
     cpus = [sum(CPU_MS[kind] for kind in kinds if kind != UNKNOWN) for kinds, _ in chains]
     total = sum(cpus)
     wall = max([*cpus, total / (cores or usable())], default=0.0)
@@ -67,21 +73,43 @@ def model(handlers: Iterable[Handler], *, cores: int | None = None) -> Modelled:
 def chain(handler: Handler) -> tuple[list[str], int]:
     """The kinds of program one handler runs, and how many processes that takes.
 
-    A shell form costs the shell; a shell whose whole line is one command becomes it (exec), so it is no
+    A shell form costs the shell, and so does a ``sh -c`` in it; a shell that becomes the one command of its line is no
     process of its own.
     """
-    programs, substitutions, alone = started(handler)
+    if handler.args is not None:
+        return _programs([(handler.command, *handler.args)])
+    return _line(handler.command, CLIENTS)
+
+
+def _line(line: str, shell: str) -> tuple[list[str], int]:
+    programs, substitutions, alone, told = started_by(line)
+    kinds, starts = _programs(programs)
+    one = alone and (told or becomes_its_command(shell))
+    kinds += ["native"] * (substitutions + 1)
+    return kinds, max(starts + substitutions + (not one), 1)
+
+
+def _programs(programs: Iterable[Sequence[str]]) -> tuple[list[str], int]:
     kinds: list[str] = []
-    starts = substitutions
+    starts = 0
     for argv in programs:
-        found = kinds_of(argv)
+        inner = _inner_line(argv)
+        found, count = (kinds_of(argv), None) if inner is None else _line(inner, argv[0])
         kinds += found
-        starts += len(found)
-    kinds += ["native"] * substitutions
-    if handler.args is None:
-        kinds.append("native")
-        starts += 0 if alone else 1
-    return kinds, max(starts, 1)
+        starts += len(found) if count is None else count
+    return kinds, starts
+
+
+def _inner_line(argv: Sequence[str]) -> str | None:
+    """The line of ``sh -c LINE``, its options in one word or several; None for any other program."""
+    if Path(argv[0]).name not in SHELLS:
+        return None
+    for place, word in enumerate(argv[1:], 1):
+        if not word.startswith("-") or word.startswith("--"):
+            return None
+        if word.endswith("c"):
+            return argv[place + 1] if place + 1 < len(argv) else None
+    return None
 
 
 def kinds_of(argv: Sequence[str]) -> tuple[str, ...]:

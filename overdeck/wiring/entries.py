@@ -1,12 +1,13 @@
 """Our entries in the text of a Claude Code settings file: finding, adding and removing them.
 
-Text in, text out; nothing here touches a file. An entry is ours by the argument ``--by-overdeck``, whatever
+Text in, text out. An entry is ours by the argument ``--by-overdeck``, whatever
 else it says, so that one from another version or place is replaced and no other tool's is ever touched.
 """
 
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from overdeck.dispatch import clients, matchers
@@ -79,6 +80,14 @@ def find(text: str) -> list[Entry]:
         for hook in _hooks(group.node)
         if is_ours(hook.node.value)
     ]
+
+
+def in_file(file: Path) -> list[Entry]:
+    """``find`` in a file; none where there is no such file or it is not JSON."""
+    try:
+        return find(file.read_bytes().decode("utf-8-sig"))
+    except (OSError, ValueError):
+        return []
 
 
 def is_ours(hook: object) -> bool:

@@ -1,38 +1,40 @@
-"""Putting our entries into Claude Code's user settings, and taking them out again."""
+"""Putting our entries into Claude Code's settings, and taking them out again."""
 
-import difflib
 import math
 import os
 import shutil
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from overdeck.authoring.fleet import check_code, front_argv, front_command, load_fleet, matchers, write_plans
+from overdeck.authoring.fleet import (
+    check_code,
+    deadlines,
+    front_argv,
+    front_command,
+    load_fleet,
+    matchers,
+    write_plans,
+)
 from overdeck.dispatch.plan import PlanError, parse, read_plan
 from overdeck.dispatch.planning import Fleet, Recipe
 from overdeck.dispatch.stdin import TOTAL_S as STDIN_TOTAL_S
-from overdeck.errors import ExitCode, OverdeckError, usage
-from overdeck.files import back_up, busy, locked, obstacle, write_atomically
+from overdeck.errors import OverdeckError, usage
 from overdeck.paths import Places
 from overdeck.wiring import entries
 from overdeck.wiring.entries import Edit, Group, Refused, group_for, put, take
 from overdeck.wiring.receipt import Receipt, drop_receipt, owned, read_receipt, write_receipt
+from overdeck.wiring.rewrite import Rewrite, check_folder, check_writable, in_turn, read, refused, rewrite
+from overdeck.wiring.scope import Scope, here, neighbours, scope_warnings, settings_file
 from overdeck.wiring.settings import Settings, parse_settings
-from overdeck.wiring.sources import user_settings
 
 MARGIN_S = 4
 """Beyond stdin's bound and the modules' total deadline: Python's start, and the front's patience with it (1.5 s
 and twice 0.4 s in launcher.c). A hook that the client kills is a silent pass, so the front must be done first."""
 
-LOCK_WAIT_S = 10.0
-ATTEMPTS = 5
-"""How often to begin again when somebody else writes the file in between."""
-
 _BOM = "\ufeff"
-_TEMPORARY = tuple(dict.fromkeys((tempfile.gettempdir(), "/tmp", "/var/tmp", "/dev/shm")))
+_TEMPORARY = tuple(dict.fromkeys((os.environ.get("TMPDIR", "/tmp"), "/tmp", "/var/tmp", "/dev/shm")))
 
 
 @dataclass(frozen=True)
@@ -45,60 +47,56 @@ class Guards:
 
 
 @dataclass(frozen=True)
-class Change:
-    """What was done to a file, or would be. Bytes are None where there is no file. ``changes``: event → word."""
+class Change(Rewrite):
+    """What was done to a settings file, or would be. ``changes``: event → added, replaced, unchanged or removed."""
 
-    file: Path
-    before: bytes | None
-    after: bytes | None
     changes: Mapping[str, str]
     dry_run: bool
     backup: Path | None = None
     plans: tuple[Path, ...] = ()
     warnings: tuple[str, ...] = field(default=())
     guards: Guards = Guards()
-
-    @property
-    def changed(self) -> bool:
-        return self.before != self.after
-
-    def diff(self) -> list[str]:
-        """A unified diff, line ends left out; empty where nothing changes."""
-        return list(
-            difflib.unified_diff(
-                _lines(self.before),
-                _lines(self.after),
-                str(self.file) if self.before is not None else os.devnull,
-                str(self.file) if self.after is not None else os.devnull,
-                lineterm="",
-            )
-        )
+    elsewhere: tuple[Path, ...] = ()
+    """Other settings files of the same project and user that hold entries of ours."""
 
 
-def timeout_s(recipe: Recipe) -> int:
+def timeout_s(recipe: Recipe, deadline_ms: int = 0) -> int:
     """The timeout an entry asks for: above everything the front may take, or the client kills a gate's answer."""
-    return math.ceil(STDIN_TOTAL_S) + -(-recipe.total_deadline_ms // 1000) + MARGIN_S
+    return math.ceil(STDIN_TOTAL_S) + -(-max(deadline_ms, recipe.total_deadline_ms) // 1000) + MARGIN_S
 
 
 def wanted_groups(recipe: Recipe, union: Mapping[str, str]) -> dict[str, Group]:
     """Event → the group that ``install`` puts there; ``union`` is what ``fleet.matchers`` says."""
+    longest = deadlines(recipe)
     return {
-        event: group_for(event, matcher, front_argv(recipe, event), timeout_s(recipe))
+        event: group_for(event, matcher, front_argv(recipe, event), timeout_s(recipe, longest.get(event, 0)))
         for event, matcher in union.items()
     }
 
 
-def install(places: Places, recipe: Recipe, *, events: Sequence[str] = (), dry_run: bool = False) -> Change:
+def install(
+    places: Places,
+    recipe: Recipe,
+    *,
+    scope: Scope = "user",
+    folder: Path | None = None,
+    events: Sequence[str] = (),
+    dry_run: bool = False,
+) -> Change:
     """One entry for each event that a module is switched on for, or for each of ``events``.
 
-    Idempotent. Raises OverdeckError where the file could not be changed without doubt: not JSON, a file the
+    ``scope`` says in whose settings: the user's, or those of the project that ``folder`` (default: where we are) is
+    in. Idempotent. Raises OverdeckError where the file could not be changed without doubt: not JSON, a file the
     client would drop, read-only, or somebody else writing to it all the time; then nothing new stays behind.
     """
+    folder = here() if folder is None else folder
+    file = settings_file(places, scope, folder)
     fleet = load_fleet(recipe)
     wanted = wanted_groups(recipe, _chosen(fleet, events))
     guards = _guards(recipe, fleet)
 
-    def attempt(file: Path, before: bytes | None, dry_run: bool) -> Change:
+    def attempt(dry_run: bool) -> Change:
+        before = read(file)
         text, bom = _text(file, before)
         known = read_receipt(places, recipe.client, file)
         try:
@@ -106,41 +104,63 @@ def install(places: Places, recipe: Recipe, *, events: Sequence[str] = (), dry_r
             edit = put(text, wanted, drop_others=not events, owned=owned(known))
         except Refused as reason:
             raise _refused(file, str(reason)) from None
-        warnings = (*_warnings(file, before), *_short_lived(recipe))
-        change = Change(file, before, _bytes(edit, bom), edit.changes, dry_run, warnings=warnings, guards=guards)
-        _check_writable(change, places)
+        others = {other: argvs for other, argvs in _others(places, file, folder).items() if argvs}
+        warnings = (
+            *_warnings(file, before),
+            *_short_lived(recipe),
+            *scope_warnings(scope, file, front_command(recipe)[0]),
+            *_twofold(wanted, others),
+        )
+        change = Change(
+            file, before, _bytes(edit, bom), edit.changes, dry_run,
+            warnings=warnings, guards=guards, elsewhere=tuple(others),
+        )  # fmt: skip
+        check_writable(change)
+        check_folder(places.state)
         if dry_run:
             return change
         plans_before = Path(recipe.plans).exists()
-        try:
-            change = _write(change, places, tuple(write_plans(recipe)))
-        except BaseException:
-            if not plans_before:
-                shutil.rmtree(recipe.plans, ignore_errors=True)
-            raise
         earlier = known if installed_before and known else Receipt(file, before is None, entries.Created())
-        if change.changed:
-            # last: doctor takes a receipt for the word that the entries were there
-            write_receipt(
-                places, recipe.client, Receipt(file, earlier.created_file, earlier.created | edit.created)
-            )
-        return change
+        receipt = Receipt(file, earlier.created_file, earlier.created | edit.created, pending=True)
+        try:
+            plans = tuple(write_plans(recipe))
+            if change.changed:
+                write_receipt(places, recipe.client, receipt)
+            backup = rewrite([change], places.backups).get(file)
+        except BaseException:
+            _take_back(places, recipe, file, known, plans_before=plans_before)
+            raise
+        if change.changed or (known is not None and known.pending):
+            # last: doctor takes a confirmed receipt for the word that the entries were there
+            write_receipt(places, recipe.client, (receipt if change.changed else earlier).confirmed())
+        return replace(change, backup=backup, plans=plans)
 
     # What can be refused is refused before anything is made, the lock and the state directory included.
-    shown = _with_file(places, lambda file, before: attempt(file, before, True), lock=False)
+    shown = in_turn(lambda: attempt(True), places=places, lock=False, subject=file)
     if dry_run:
         return shown
-    return _with_file(places, lambda file, before: attempt(file, before, False), lock=True)
+    return in_turn(lambda: attempt(False), places=places, lock=True, subject=file)
 
 
-def uninstall(places: Places, *, client: str = "claude", dry_run: bool = False) -> Change:
+def uninstall(
+    places: Places,
+    *,
+    client: str = "claude",
+    scope: Scope = "user",
+    folder: Path | None = None,
+    dry_run: bool = False,
+) -> Change:
     """Take our entries out. A file that install made, and that holds nothing else, goes. Raises OverdeckError."""
+    folder = here() if folder is None else folder
+    file = settings_file(places, scope, folder)
 
-    def attempt(file: Path, before: bytes | None) -> Change:
+    def attempt() -> Change:
+        before = read(file)
+        elsewhere = tuple(other for other, argvs in _others(places, file, folder).items() if argvs)
         if before is None:
             if not dry_run:
-                drop_receipt(places, client)
-            return Change(file, None, None, {}, dry_run)
+                drop_receipt(places, client, file)
+            return Change(file, None, None, {}, dry_run, elsewhere=elsewhere)
         text, bom = _text(file, before, strict=False)
         known = read_receipt(places, client, file)
         try:
@@ -149,82 +169,51 @@ def uninstall(places: Places, *, client: str = "claude", dry_run: bool = False) 
             raise _refused(file, str(reason)) from None
         emptied = edit.changes and edit.text.strip() == "{}"
         after = None if emptied and known is not None and known.created_file else _bytes(edit, bom)
-        change = Change(file, before, after, edit.changes, dry_run)
-        _check_writable(change, places)
+        change = Change(file, before, after, edit.changes, dry_run, elsewhere=elsewhere)
+        check_writable(change)
+        check_folder(places.state)
         if dry_run:
             return change
-        change = _write(change, places, ())
-        drop_receipt(places, client)
-        return change
+        backup = rewrite([change], places.backups).get(file)
+        drop_receipt(places, client, file)
+        return replace(change, backup=backup)
 
-    return _with_file(places, attempt, lock=not dry_run)
-
-
-class _WrittenMeanwhile(Exception):
-    """The file is not what was read any more."""
+    return in_turn(attempt, places=places, lock=not dry_run, subject=file)
 
 
-def _with_file(places: Places, attempt: Callable[[Path, bytes | None], Change], *, lock: bool) -> Change:
-    """Run one attempt on what the file holds now, again when it changed under our hands."""
-    file = user_settings(places).absolute()
-    turn = locked(places.state / "install.lock", LOCK_WAIT_S, who="install") if lock else nullcontext()
-    with turn:
-        for _ in range(ATTEMPTS):
-            try:
-                return attempt(file, _read(file))
-            except _WrittenMeanwhile:
-                continue
-            except OSError as error:
-                raise OverdeckError(
-                    f"{error.filename or file} cannot be written: {error.strerror}; the settings are as they were",
-                    code="not-written",
-                    exit_code=ExitCode.USAGE,
-                    hint=f"ls -ld {file.parent} {file}",
-                ) from None
-    raise busy(
-        f"{file} changed {ATTEMPTS} times while it was being edited; it is as its other writer left it",
-        hint="run the command again when the client is idle",
-    )
+def _take_back(places: Places, recipe: Recipe, file: Path, known: Receipt | None, *, plans_before: bool) -> None:
+    """After a failure nothing new stays behind: no plans that were not there, and the receipt as it was."""
+    if not plans_before:
+        shutil.rmtree(recipe.plans, ignore_errors=True)
+    with suppress(OSError):
+        if known is None:
+            drop_receipt(places, recipe.client, file)
+        else:
+            write_receipt(places, recipe.client, known)
 
 
-def _write(change: Change, places: Places, plans: tuple[Path, ...]) -> Change:
-    """Back up, then replace the file if it still holds what was read; raises _WrittenMeanwhile where it does not."""
-    if not change.changed:
-        return replace(change, plans=plans)
-    mode = 0o600 if change.before is None else change.file.stat().st_mode & 0o777
-    backup = None if change.before is None else back_up(change.file, places.backups)
-
-    def unchanged() -> None:
-        if _read(change.file) != change.before:
-            raise _WrittenMeanwhile
-
-    if change.after is None:
-        unchanged()
-        change.file.unlink()
-    else:
-        write_atomically(change.file, change.after, mode=mode, before_rename=unchanged)
-    return replace(change, backup=backup, plans=plans)
+def _others(places: Places, file: Path, folder: Path) -> dict[Path, list[tuple[str, tuple[str, ...]]]]:
+    """Our entries in the other files that the same client reads: file → (event, argv)."""
+    found = {}
+    for other in neighbours(places, folder).values():
+        if other.resolve() != file.resolve():
+            found[other] = [(entry.event, tuple(map(str, entry.argv))) for entry in entries.in_file(other)]
+    return found
 
 
-def _check_writable(change: Change, places: Places) -> None:
-    """Raise OverdeckError where the file or the state directory could not be written, before anything is."""
-    if change.changed and change.before is not None:
-        mode = change.file.stat().st_mode
-        if not mode & 0o222:
-            raise OverdeckError(
-                f"{change.file} is read-only",
-                code="read-only",
-                exit_code=ExitCode.USAGE,
-                hint=f"chmod u+w {change.file}, if it is yours to change",
-            )
-    folders = [places.state, *([change.file.resolve().parent] if change.changed else [])]
-    for folder in folders:
-        if why := obstacle(folder):
-            raise OverdeckError(
-                f"{why}; nothing was changed",
-                code="not-written",
-                exit_code=ExitCode.USAGE,
-                hint=f"ls -ld {folder}",
+def _twofold(
+    wanted: Mapping[str, Group], others: Mapping[Path, list[tuple[str, tuple[str, ...]]]]
+) -> Iterator[str]:
+    """A warning where the client would start a front twice for one call: it runs only identical entries once."""
+    for other, argvs in others.items():
+        ours = {
+            event: (group["hooks"][0]["command"], *group["hooks"][0]["args"]) for event, group in wanted.items()
+        }
+        twice = sorted({event for event, argv in argvs if event in ours and ours[event] != argv})
+        if twice:
+            yield (
+                f"{other} starts another front for {', '.join(twice)}, so each such call starts both: "
+                "install there again, or uninstall there"
             )
 
 
@@ -301,11 +290,8 @@ def _text(file: Path, before: bytes | None, *, strict: bool = True) -> tuple[str
 
 
 def _refused(file: Path, reason: str) -> OverdeckError:
-    return OverdeckError(
-        f"{file} was not touched: {reason}",
-        code="refused",
-        exit_code=ExitCode.USAGE,
-        hint=f"mend it, then run the command again (overdeck audit --settings {file} shows all of it)",
+    return refused(
+        file, reason, f"mend it, then run the command again (overdeck audit --settings {file} shows all of it)"
     )
 
 
@@ -321,14 +307,3 @@ def _warnings(file: Path, before: bytes | None) -> tuple[str, ...]:
     if settings.disabled:
         found.append(f"disableAllHooks is on in {file}: no hook runs, ours included")
     return tuple(found)
-
-
-def _read(file: Path) -> bytes | None:
-    try:
-        return file.read_bytes()
-    except FileNotFoundError:
-        return None
-
-
-def _lines(content: bytes | None) -> list[str]:
-    return [] if content is None else content.decode("utf-8", "replace").splitlines()

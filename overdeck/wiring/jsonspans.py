@@ -5,6 +5,7 @@ what is not ours needs the spans; telling a user which comment makes the client 
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined]  # public in CPython, absent from typeshed
@@ -15,6 +16,9 @@ _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
 _WORDS = {"true": True, "false": False, "null": None}
 _LONGEST_INT = 4000
 """Digits that ``int()`` still takes (its limit is 4,300); beyond, a float says as much as JavaScript would."""
+
+_MOST_FLAWS = 1000
+"""Flaws that are told of one document; a text of nothing but comments holds a million."""
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
@@ -70,6 +74,8 @@ class _Scanner:
     lenient: bool
     flaws: list[Flaw] = field(default_factory=list)
     path: list[str] = field(default_factory=list)
+    breaks: list[int] = field(default_factory=list)
+    """Where the lines end: found when the first flaw asks for its line."""
 
     def document(self) -> Node:
         node, at = self.value(self.blank(0))
@@ -86,7 +92,10 @@ class _Scanner:
         return at
 
     def flaw(self, reason: str, at: int) -> None:
-        self.flaws.append(Flaw(reason, pointer(self.path), line_of(self.text, at)))
+        if len(self.flaws) < _MOST_FLAWS:
+            if not self.flaws:
+                self.breaks = [found.start() for found in re.finditer("\n", self.text)]
+            self.flaws.append(Flaw(reason, pointer(self.path), bisect_left(self.breaks, at) + 1))
 
     def value(self, at: int) -> tuple[Node, int]:
         letter = self.text[at : at + 1]

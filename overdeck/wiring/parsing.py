@@ -6,7 +6,7 @@ over is a ``Problem``; which those are, and whether one takes the file with it o
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -14,8 +14,13 @@ from typing import Any, NamedTuple, NoReturn
 from overdeck.wiring.handler import Handler
 from overdeck.wiring.jsonspans import JsonError, line_of, pointer, scan_leniently
 
-LENIENT_CHARACTERS = 2_000_000
-"""Broken JSON up to here is searched for what is still in it; the scanner with spans reads about 1 MB a second."""
+LENIENT_CHARACTERS = 250_000
+"""Broken JSON up to here, five times the largest file seen in public, is searched for what is still in it: the scanner
+with spans takes seconds for a megabyte of brackets.
+"""
+
+MOST_PARTS = 20_000
+"""Groups and hooks that are looked at in one file: a hundred times the largest seen, and a bound on a hostile one."""
 
 GROUP = 'write {"matcher": "…", "hooks": [{"type": "command", "command": "…"}]}'
 
@@ -51,7 +56,8 @@ class Dialect:
     ``targets`` maps a handler type to the key that says what it runs. ``flaws`` looks at one hook object;
     ``seconds`` turns its timeout into seconds, None where it has none that counts. ``alone``: the client skips
     a group or an event of the wrong shape and keeps the rest. ``bare_groups``: a group without a list of hooks is
-    an empty one. ``null_matcher``: null is as good as no matcher.
+    an empty one. ``null_matcher``: null is as good as no matcher. ``forgiven``, where not None: the events it knows;
+    one that is no list costs only itself, and what stands under another name is never looked at.
     """
 
     client: str
@@ -61,6 +67,7 @@ class Dialect:
     alone: bool = False
     bare_groups: bool = False
     null_matcher: bool = False
+    forgiven: Collection[str] | None = None
 
 
 def document(text: str, *, comments: bool = False, commas: bool = False) -> tuple[Any, list[Problem]]:
@@ -73,10 +80,10 @@ def document(text: str, *, comments: bool = False, commas: bool = False) -> tupl
     try:
         return json.loads(text, parse_constant=_no_constant), []
     except (ValueError, RecursionError) as error:
-        first = error
+        line = getattr(error, "lineno", None)
     if len(text) > LENIENT_CHARACTERS:
-        line = getattr(first, "lineno", 1)
-        return None, [Problem(f"it is not JSON: {first}"[:200], "", f"mend the JSON at line {line}", line)]
+        where = f"at line {line}" if line else "where it is nested or numbered beyond reason"
+        return None, [Problem("it is not JSON", "", f"mend the JSON {where}", line)]
     try:
         node, flaws = scan_leniently(text)
     except JsonError as error:
@@ -101,6 +108,7 @@ class Walk:
         self.plugin = plugin
         self.problems = [] if problems is None else problems
         self.found: list[Handler] = []
+        self.left = MOST_PARTS
 
     @property
     def handlers(self) -> tuple[Handler, ...]:
@@ -108,6 +116,20 @@ class Walk:
         if any(problem.drops for problem in self.problems):
             return tuple(replace(handler, dropped=True) for handler in self.found)
         return tuple(self.found)
+
+    @property
+    def whole(self) -> bool:
+        """Whether an event, or the table of them, of the wrong shape takes the file with it."""
+        return not self.dialect.alone and self.dialect.forgiven is None
+
+    def spent(self, *at: str) -> bool:
+        """Whether enough was looked at; says so once."""
+        self.left -= 1
+        if self.left == -1:
+            self.problem(
+                f"the rest was not read: over {MOST_PARTS} groups and hooks", "write fewer", *at, drops=False
+            )
+        return self.left < 0
 
     def problem(self, reason: str, fix: str, *at: str, drops: bool = True) -> None:
         self.problems.append(Problem(reason, pointer(at), fix, drops=drops))
@@ -117,15 +139,27 @@ class Walk:
         if isinstance(hooks, dict):
             self.events(hooks, *at)
         else:
-            self.misshapen(f"hooks is {kind(hooks)}, not an object", 'write "hooks": { EVENT: [ … ] }', *at)
+            fix = 'write "hooks": { EVENT: [ … ] }'
+            self.problem(f"hooks is {kind(hooks)}, not an object", fix, *at, drops=self.whole)
 
     def events(self, events: Mapping[str, Any], *at: str) -> None:
         for event, groups in events.items():
+            if self.spent(*at, event):
+                return
+            before = len(self.problems)
+            unread = self.dialect.forgiven is not None and event not in self.dialect.forgiven
+            if unread and not isinstance(groups, list):
+                continue
             if not isinstance(groups, list):
-                self.misshapen(f"{event} is {kind(groups)}, not a list", "wrap the group in [ ]", *at, event)
+                why = f"{event} is {kind(groups)}, not a list"
+                self.problem(why, "wrap the group in [ ]", *at, event, drops=self.whole)
                 continue
             for i, group in enumerate(groups):
+                if self.spent(*at, event, str(i)):
+                    return
                 self.group(event, group, *at, event, str(i))
+            if unread:
+                del self.problems[before:]
 
     def group(self, event: str, group: Any, *at: str) -> None:
         if not isinstance(group, dict):
@@ -152,6 +186,8 @@ class Walk:
             self.misshapen(f"hooks is {kind(group['hooks'])}, not a list", GROUP, *at, "hooks")
         else:
             for i, hook in enumerate(group["hooks"]):
+                if self.spent(*at, "hooks", str(i)):
+                    return
                 self.handler(event, matcher, hook, *at, "hooks", str(i), lost=lost)
 
     def handler(self, event: str, matcher: str, hook: Any, *at: str, lost: bool = False) -> None:

@@ -11,11 +11,14 @@ _TOOL_INPUT: dict[str, dict[str, Any]] = {
     "Edit": {"file_path": "{cwd}/a.txt", "old_string": "one", "new_string": "ONE", "replace_all": False},
     "NotebookEdit": {"notebook_path": "{cwd}/n.ipynb", "cell_id": "a", "new_source": "1 + 1"},
     "Glob": {"pattern": "*.txt"},
-    "Grep": {"pattern": "one"},
+    "Grep": {"pattern": "one", "path": "{cwd}"},
     "WebFetch": {"url": "http://localhost/", "prompt": "sum it up"},
     "WebSearch": {"query": "hooks"},
     "Agent": {"description": "look", "prompt": "look around", "subagent_type": "general-purpose"},
     "Skill": {"skill": "demo"},
+    "EnterWorktree": {"name": "feat-a"},
+    "TaskCreate": {"subject": "s1", "description": "d1"},
+    "TaskUpdate": {"taskId": "1", "status": "completed"},
 }
 
 _TOOL_RESPONSE: dict[str, Any] = {
@@ -43,6 +46,7 @@ _TOOL_RESPONSE: dict[str, Any] = {
 }
 
 _TURN: dict[str, Any] = {"permission_mode": "default", "effort": {"level": "high"}}
+_TASK = {"task_id": "1", "task_subject": "s1", "task_description": "d1"}
 _AGENT = {"agent_id": "a000000000000000", "agent_type": "general-purpose"}
 
 _EVENT_KEYS: dict[str, dict[str, Any]] = {
@@ -61,10 +65,63 @@ _EVENT_KEYS: dict[str, dict[str, Any]] = {
         "session_crons": [],
     },
     "SubagentStart": {**_AGENT},
-    "SubagentStop": {**_AGENT, **_TURN, "stop_hook_active": False, "last_assistant_message": "sub done"},
+    "StopFailure": {
+        "effort": {"level": "high"},
+        "error": "rate_limit",
+        "last_assistant_message": "API Error: Request rejected (429)",
+    },
+    "SubagentStop": {
+        **_AGENT,
+        **_TURN,
+        "stop_hook_active": False,
+        "agent_transcript_path": "{cwd}/agent-a000000000000000.jsonl",
+        "last_assistant_message": "sub done",
+        "background_tasks": [],
+        "session_crons": [],
+    },
     "PreCompact": {"trigger": "auto", "custom_instructions": None},
+    "PostCompact": {"trigger": "manual", "compact_summary": "what was said"},
+    "Setup": {"trigger": "init"},
+    "UserPromptExpansion": {
+        "permission_mode": "default",
+        "expansion_type": "slash_command",
+        "command_name": "demo",
+        "command_args": "",
+        "command_source": "projectSettings",
+        "prompt": "/demo",
+    },
+    "InstructionsLoaded": {
+        "file_path": "{cwd}/CLAUDE.md",
+        "memory_type": "Project",
+        "load_reason": "session_start",
+    },
+    "MessageDisplay": {
+        "turn_id": _SESSION,
+        "message_id": _SESSION,
+        "index": 0,
+        "final": True,
+        "delta": "All done.",
+    },
+    "TaskCreated": _TASK,
+    "TaskCompleted": _TASK,
+    "ConfigChange": {"source": "project_settings", "file_path": "{cwd}/.claude/settings.json"},
+    "CwdChanged": {"old_cwd": "{cwd}", "new_cwd": "{cwd}/sub"},
+    "FileChanged": {"file_path": "{cwd}/a.txt", "event": "change"},
+    "WorktreeCreate": {"name": "feat-a"},
+    "WorktreeRemove": {"worktree_path": "{cwd}/wt"},
+    "Elicitation": {
+        "mcp_server_name": "demo",
+        "message": "Your name?",
+        "mode": "form",
+        "requested_schema": {"type": "object", "properties": {"name": {"type": "string"}}},
+    },
+    "ElicitationResult": {"mcp_server_name": "demo", "mode": "form", "action": "cancel"},
     "Notification": {"message": "Claude is waiting for your input", "notification_type": "idle_prompt"},
 }
+
+
+_BEFORE_A_PROMPT = ("SessionStart", "Setup", "InstructionsLoaded")
+"""Events that may come before the first prompt, whose ``prompt_id`` they would name."""
 
 
 def payload_for(event: str, subject: str, *, cwd: str, transcript: str) -> dict[str, Any]:
@@ -77,7 +134,7 @@ def payload_for(event: str, subject: str, *, cwd: str, transcript: str) -> dict[
         "cwd": cwd,
         "hook_event_name": event,
     }
-    if event != "SessionStart":
+    if event not in _BEFORE_A_PROMPT:
         payload["prompt_id"] = _SESSION
     if event in TOOL_EVENTS:
         payload |= _TURN | {"tool_name": subject, "tool_input": _placed(_TOOL_INPUT.get(subject, {}), cwd)}
@@ -87,7 +144,8 @@ def payload_for(event: str, subject: str, *, cwd: str, transcript: str) -> dict[
             payload["tool_use_id"] = "toolu_00000000000000000000"
     elif event == "SessionStart":
         payload["source"] = subject or "startup"
-    return payload | _EVENT_KEYS.get(event, {})
+    own: dict[str, Any] = _placed(_EVENT_KEYS.get(event, {}), cwd)
+    return payload | own
 
 
 def _placed(value: Any, cwd: str) -> Any:

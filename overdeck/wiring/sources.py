@@ -53,9 +53,10 @@ def all_files(
 def silenced(files: Iterable[Settings]) -> dict[Path, str]:
     """The files that their client reads and starts no hook of, and why, in words that name the file to blame.
 
-    Claude Code's ``disableAllHooks`` is one setting, the strongest scope's word counts, and only an administrator's
-    word stops an administrator's hooks (documentation; that it stops plugins too was measured).
-    ``allowManagedHooksOnly`` counts in managed settings alone (documentation).
+    Claude Code's ``disableAllHooks`` is one setting: the strongest scope's word counts, and only an administrator's
+    word stops an administrator's hooks (measured).
+    ``allowManagedHooksOnly`` and ``strictPluginOnlyCustomization`` count in managed settings alone: the first leaves
+    the administrator's hooks, the second those of plugins as well.
     """
     files = [file for file in files if not file.dropped]
     silent: dict[Path, str] = {}
@@ -68,6 +69,9 @@ def silenced(files: Iterable[Settings]) -> dict[Path, str]:
     return silent
 
 
+_SURFACES = {"skill": "skills", "agent": "agents", "": "hooks"}
+"""Scope → what ``strictPluginOnlyCustomization`` calls it: settings' hooks by default."""
+
 _STRENGTH = ("user", "project", "local", "", "managed")
 """Claude Code's scopes with settings, the weakest first; what ``--settings`` names stands above local."""
 
@@ -79,6 +83,11 @@ def _silenced_by_claude(files: Sequence[Settings]) -> dict[Path, str]:
     for file in managed:
         if file.data.get("allowManagedHooksOnly") is True:
             silent |= {other.path: f"allowManagedHooksOnly in {file.path}" for other in others}
+        surfaces = file.data.get("strictPluginOnlyCustomization")
+        locked = surfaces if isinstance(surfaces, list) else list(_SURFACES.values()) if surfaces is True else []
+        for other in others:
+            if not other.plugin_root and _SURFACES.get(other.scope, "hooks") in locked:
+                silent[other.path] = f"strictPluginOnlyCustomization in {file.path}"
     saying = [
         file for file in files if file.scope in _STRENGTH and isinstance(file.data.get("disableAllHooks"), bool)
     ]

@@ -28,6 +28,7 @@ def settings_env(files: Iterable[Settings]) -> dict[str, str]:
         for name, value in merged.items()
         if not _SECRET.search(name)
         and name not in ("HOME", "TMPDIR")
+        and not name.startswith("XDG_")
         and "=" not in name
         and "\0" not in name + value
     }

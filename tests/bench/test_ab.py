@@ -8,6 +8,9 @@ import sys
 import pytest
 from waiting import until
 
+from overdeck.bench.compare import fewest_pairs
+from overdeck.bench.outcome import ALPHA
+from overdeck.bench.report import size_cell
 from overdeck.process import argv_of
 
 QUICK = ("--pairs", 8, "--no-starts")
@@ -67,8 +70,13 @@ def test_people_get_a_table_with_both_metrics_and_the_rss_floor(hookbench, paylo
     a, b = (line.split() for line in said.out.splitlines() if line.startswith(("A ", "B ")) and " ms " in line)
     assert (a[-1], b[-1]) == ("cat", "cat")
     assert (a[-2], b[-2]) == ("0", "0"), "the exit codes"
-    assert "≤ 1" in said.out, "a cat is not seen above the floor of its spawner"
+    assert a[-3] == "MB"
     assert "\x1b" not in said.out + said.err
+
+
+def test_a_size_that_is_not_above_its_spawners_floor_is_told_as_a_bound():
+    assert (size_cell(12_000, 12_000), size_cell(900, 12_288)) == ("≤ 12 MB", "≤ 12 MB")
+    assert size_cell(20_480, 12_288) == "20 MB"
 
 
 def test_a_command_of_several_lines_is_one_row(hookbench, payload):
@@ -97,6 +105,12 @@ def test_an_invalid_measurement_prints_no_number(hookbench, payload):
     said = hookbench("ab", "true", "false", "--payload", payload, *QUICK)
     assert (said.code, said.out) == (4, "")
     assert "error: the arms end differently: A exits 0, B exits 1" in said.err
+
+
+def test_an_arm_that_is_a_pipe_of_the_shell_is_told_to_be_a_file(hookbench, payload):
+    said = hookbench("ab", "/dev/fd/63", "true", "--payload", payload, *QUICK)
+    assert said.code == 4
+    assert "next: a process substitution" in said.err
 
 
 def test_different_arms_compare_with_allow_diff(hookbench, payload):
@@ -281,7 +295,7 @@ def test_help_loads_no_heavy_library(home):
 
 def test_the_core_loads_no_door(environ):
     code = (
-        "import sys\nimport overdeck.bench, overdeck.bench.gate, overdeck.bench.report\n"
+        "import sys\nimport overdeck.bench, overdeck.bench.gate.run, overdeck.bench.report\n"
         "print(sorted(m for m in sys.modules if m.split('.')[0] in ('typer', 'rich', 'textual')"
         " or m.startswith(('overdeck.cli', 'overdeck.tui'))))"
     )
@@ -291,11 +305,26 @@ def test_the_core_loads_no_door(environ):
 
 def test_the_core_needs_nothing_of_the_bench_extra(environ):
     code = (
-        "import sys\nimport overdeck.bench, overdeck.bench.gate, overdeck.bench.report\n"
+        "import sys\nimport overdeck.bench, overdeck.bench.gate.run, overdeck.bench.report\n"
         "print(sorted({'numpy', 'scipy', 'pytest_benchmark'} & set(sys.modules)))"
     )
     ended = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == "[]"
+
+
+def test_handlers_that_make_a_measurement_long_off_the_clock_are_told_before_it(hookbench, payload, tmp_path):
+    handlers = [{"type": "command", "command": "true"}, {"type": "command", "command": "sleep 0.1", "async": True}]
+    (tmp_path / "some.json").write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": handlers}]}}))
+    said = hookbench("ab", "some.json", "true", "--payload", payload, *QUICK)
+    assert said.code == 0, said.err
+    assert "arm A starts 1 async handler, which no run waits for" in said.err
+    assert "async" not in hookbench("ab", "true", "true", "--payload", payload, *QUICK).err
+
+
+def test_help_says_the_fewest_pairs_that_can_give_a_verdict(hookbench):
+    told = " ".join(hookbench("ab", "--help").out.replace("│", " ").split())
+    fewest = [fewest_pairs(ALPHA), fewest_pairs(ALPHA, self_check=True), fewest_pairs(ALPHA, until_decided=True)]
+    assert "{} or more (--self-check: {}, --until-decided: {};".format(*fewest) in told
 
 
 def test_without_a_payload_the_shipped_call_in_which_nothing_acts_is_used_and_said(hookbench, payload):

@@ -16,7 +16,7 @@ def told(tmp_path: Path, seed: int, blocks: int = 20) -> tuple[list[Block], list
     log = tmp_path / f"log-{seed}"
     arms: list[Arm] = [command_arm(name, ["/bin/sh", "-c", f"echo {name} >>{log}"]) for name in "AB"]
     with Pairing(arms, Conditions(payload=b"", seed=seed)) as pairing:
-        measured = list(islice(pairing.blocks(), blocks))
+        measured = list(islice(pairing.blocks(blocks), blocks))
     return measured, log.read_text().split()
 
 
@@ -61,7 +61,7 @@ def test_arms_of_a_block_have_stacks_of_one_size_however_long_their_words_and_va
         replace(command_arm("B", ["/bin/sh", "-c", script, "x" * 777]), environ={"LONG": "y" * 99}),
     ]
     with Pairing(arms, Conditions(payload=b"", seed=9)) as pairing:
-        list(islice(pairing.blocks(), 4))
+        list(islice(pairing.blocks(4), 4))
     sizes = [int(line) for line in log.read_text().split()]
     assert len(sizes) == 8
     assert sizes[::2] == sizes[1::2]

@@ -14,7 +14,7 @@ from overdeck.bench.judge import judge
 from overdeck.bench.noise import Noise
 from overdeck.bench.outcome import Doubt
 from overdeck.bench.recording import Recording, _cpu_model, make_plan
-from overdeck.bench.starts import Count, Starts
+from overdeck.bench.starts.counter import Count, Starts
 from overdeck.errors import InvalidMeasurement
 from overdeck.machine.load import Load, Pressure, Ticks
 from overdeck.spawn.launch import Run

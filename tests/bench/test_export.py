@@ -225,6 +225,50 @@ def test_a_place_that_cannot_be_written_is_told_before_anything_runs(tmp_path, k
         assert error.value.exit_code == ExitCode.USAGE
 
 
+@pytest.mark.parametrize("option", ["--export-json", "--export-markdown", "--summary", "--raw"])
+@pytest.mark.parametrize("name", ["call.json", "link.json", "./call.json"])
+def test_the_payload_is_never_overwritten(hookbench, payload, tmp_path, option, name):
+    (tmp_path / "call.json").write_bytes(payload.read_bytes())
+    (tmp_path / "link.json").symlink_to("call.json")
+    said = hookbench("ab", "true", "true", "--payload", "call.json", "--pairs", 8, option, name)
+    assert said.code == 2
+    assert f"{option} would overwrite" in said.err and "the payload" in said.err
+    assert (tmp_path / "call.json").read_bytes() == payload.read_bytes()
+
+
+def test_no_two_files_of_a_measurement_are_one(hookbench, payload, tmp_path):
+    for first, second in (
+        ("--export-json", "--export-markdown"),
+        ("--raw", "--summary"),
+        ("--summary", "--export-json"),
+    ):
+        said = hookbench("ab", "true", "true", "--payload", payload, "--pairs", 8, first, "same", second, "./same")
+        assert said.code == 2, (first, second)
+        assert "would overwrite" in said.err
+        assert not (tmp_path / "same").exists()
+
+
+@pytest.mark.parametrize("option", ["--export-json", "--export-markdown", "--summary"])
+def test_a_report_never_overwrites_its_record(hookbench, payload, tmp_path, option):
+    hookbench("ab", "true", "true", "--payload", payload, "--pairs", 8, "--raw", "raw.jsonl", "--no-starts")
+    before = (tmp_path / "raw.jsonl").read_bytes()
+    said = hookbench("report", "raw.jsonl", option, "raw.jsonl")
+    assert said.code == 2 and "the raw record" in said.err
+    assert (tmp_path / "raw.jsonl").read_bytes() == before
+
+
+def test_what_is_no_file_may_take_several_exports(hookbench, payload):
+    words = ("--export-json", "/dev/stderr", "--export-markdown", "/dev/stderr")
+    assert hookbench("ab", "true", "true", "--payload", payload, "--pairs", 8, "--no-starts", *words).code == 0
+
+
+def test_words_that_are_no_utf8_are_exported(hookbench, payload, tmp_path):
+    words = ("--export-json", "x.json", "--export-markdown", "x.md", "--summary", "x.sum")
+    said = hookbench("ab", "echo \udcff", "echo \udcff", "--payload", payload, "--pairs", 8, "--no-starts", *words)
+    assert said.code == 0, said.err
+    assert json.loads((tmp_path / "x.json").read_bytes())["results"]
+
+
 def test_ab_writes_every_export_and_report_writes_the_same_from_the_raw_record(hookbench, payload, tmp_path):
     words = ("--export-json", "X.json", "--export-markdown", "X.md", "--summary", "X.summary")
     arms = ("cat", "sh -c cat", "sh -c 'cat; exit'")

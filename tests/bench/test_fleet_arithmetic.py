@@ -11,7 +11,7 @@ import pytest
 from overdeck.bench.fleet.arithmetic import student_t, total_of_means, totals_ratio
 from overdeck.bench.fleet.model import FEWEST_SESSIONS, NOTHING, EventCost, Span, fleet_of
 from overdeck.bench.fleet.rates import Rate, Rates, Record, Session, given_rates
-from overdeck.bench.starts import Count
+from overdeck.bench.starts.counter import Count
 
 WEIGHTS = [6.0, 10.0, 2.0]
 MEANS_A = [0.3, 0.1, 0.05]

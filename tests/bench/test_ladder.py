@@ -18,7 +18,7 @@ from overdeck.bench.arm import command_arm
 from overdeck.bench.ladder.advice import advise, crossover, sentence
 from overdeck.bench.ladder.measure import Climbed, Ladder, Step, measure_ladder
 from overdeck.bench.ladder.rungs import Kind, Rung, find_rungs, is_shim
-from overdeck.bench.starts import Count
+from overdeck.bench.starts.counter import Count
 from overdeck.bench.statistics import Ratio
 from overdeck.errors import InvalidMeasurement
 from overdeck.process import argv_of

@@ -11,6 +11,7 @@ from waiting import until
 
 from overdeck.bench import command_arm, compare
 from overdeck.bench.judge import judge
+from overdeck.bench.kept import new_record
 from overdeck.bench.raw import RawRecord, read_raw
 from overdeck.bench.report import as_data
 from overdeck.errors import OverdeckError
@@ -171,6 +172,38 @@ def test_without_raw_the_record_is_in_the_cache_for_its_owner_and_old_ones_go(ho
     assert f"raw record {kept[-1]}" in said.err
     assert kept[-1].stat().st_mode & 0o777 == 0o600
     assert hookbench("report", kept[-1]).out == said.out
+
+
+def test_a_record_that_is_still_being_written_does_not_go_however_many_follow(tmp_path):
+    live = new_record(tmp_path)
+    with RawRecord(live):
+        for number in range(40):
+            (live.parent / f"ab-29990101T0000{number:02}Z-1.jsonl").touch()
+        new_record(tmp_path)
+        assert live.exists()
+    new_record(tmp_path)
+    assert not live.exists(), "now it is one of the old ones"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--pairs", 3), ("--timeout", -1), ("--warmup", -1), ("--stress", -1), ("--prepare", ""), ("--env", "x")],
+    ids=str,
+)
+def test_arguments_that_are_refused_leave_no_record_and_announce_none(hookbench, home, payload, words):
+    said = hookbench("ab", "true", "true", "--payload", payload, *words)
+    assert said.code == 2
+    assert "raw record" not in said.err
+    assert not list(home.root.rglob("*.jsonl"))
+
+
+def test_a_run_that_is_there_twice_is_a_damaged_record(hookbench, recorded):
+    _, raw = recorded("cat", "cat", "--pairs", 8, "--no-starts")
+    lines = raw.read_text().splitlines(keepends=True)
+    for number in (1, 5, len(lines) - 2):
+        raw.write_text("".join([*lines[:number], lines[number], *lines[number:]]))
+        said = hookbench("report", raw, "--json")
+        said.check_refused(2, "damaged-record", "a second run of arm")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

@@ -10,7 +10,8 @@ import pytest
 from overdeck.bench import event_arm
 from overdeck.bench.arm import Arm, command_arm
 from overdeck.bench.blocks import run_once
-from overdeck.bench.gate_config import Tolerance, read_gate_config
+from overdeck.bench.gate.config import read_gate_config
+from overdeck.bench.gate.scenario import Tolerance
 from overdeck.wiring.settings import read_settings
 
 

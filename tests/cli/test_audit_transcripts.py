@@ -55,8 +55,8 @@ def test_the_crafted_sessions_are_counted_record_by_record(home: Home) -> None:
     assert [day["day"] for day in found["events"]["PreToolUse"]] == ["2026-11-20", "2026-11-21"]
 
 
-def test_the_output_says_what_it_counts_and_puts_the_worst_first(home: Home) -> None:
-    ran = home.run("overdeck", "audit")
+def test_the_long_form_says_what_it_counts_and_puts_the_worst_first(home: Home) -> None:
+    ran = home.run("overdeck", "audit", "--full")
     lines = ran.out.splitlines()
 
     assert ran.code == 0
@@ -66,6 +66,14 @@ def test_the_output_says_what_it_counts_and_puts_the_worst_first(home: Home) -> 
     assert "1 configured command left no record" in ran.out
     assert "hook_of_tomorrow × 1" in ran.out
     assert "KeyError: 'tool_input'" in ran.out
+
+
+def test_the_page_has_the_sums_of_the_records_and_names_what_is_idle_or_dead(home: Home) -> None:
+    out = home.run("overdeck", "audit").out
+
+    assert "recorded: 11 runs, " in out and "killed at their timeout" in out and "brought into the context" in out
+    assert "never started in any record: /opt/hooks/absent.sh" in out
+    assert "no record of it (silent, or never asked): true" in out
 
 
 def test_a_hook_that_was_killed_is_a_finding_to_fail_on(home: Home) -> None:
@@ -84,7 +92,7 @@ def test_a_hook_that_was_killed_is_a_finding_to_fail_on(home: Home) -> None:
 
 
 def test_it_fits_a_terminal_of_80_columns_and_shows_a_bar_only_there(home: Home) -> None:
-    shown = home.on_a_terminal("overdeck", "audit")
+    shown = home.on_a_terminal("overdeck", "audit", "--full")
     costs = shown[shown.index("records ") : shown.index("configured command")]
     trend = shown[shown.index("What a call waited") : shown.index("1 line refused")]
 
@@ -151,7 +159,7 @@ def test_a_home_that_cannot_be_written_is_read_all_the_same(home: Home) -> None:
     ran = home.run("overdeck", "audit")
 
     assert ran.code == 0
-    assert "11 hook runs left a record" in ran.out
+    assert "recorded: 11 runs" in ran.out
     assert "read into memory" in ran.err and str(home.root / ".local") in ran.err
     assert (home.root / ".local").read_text() == ""
 
@@ -180,7 +188,7 @@ def test_a_terminal_is_not_told_what_a_transcript_wants_it_told(home: Home) -> N
         make.attachment(92, {"type": f"hook_e{wild}", "hookEvent": "Stop"}),
     ]
     (home.root / ".claude" / "projects" / "wild.jsonl").write_bytes(b"".join(map(make.line, records)))
-    ran = home.run("overdeck", "audit")
+    ran = home.run("overdeck", "audit", "--full")
 
     assert "never acted: a" in ran.out and "hook_e" in ran.out
     assert not set(ran.out + ran.err) & {"\x1b", "\x07"}

@@ -3,14 +3,18 @@
 Measurements run alone and last (``-m measure``).
 """
 
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from homes import Home
+from messyhomes import messy
 
 from overdeck.authoring.fleet import built_front, front_argv, interpreter, recipe_for, write_plans
 from overdeck.bench import command_arm, compare, event_arm
 from overdeck.paths import Places, shipped
+from overdeck.process import argv_of
 
 pytestmark = pytest.mark.measure
 
@@ -64,3 +68,24 @@ def test_a_hookbench_command_says_the_same(tmp_path: Path, front: list[str]) -> 
     )
     assert ran.code == 0, ran.err
     assert 0 < ran.data["ratio"]["cpu"]["value"] < 20
+
+
+def test_an_audit_of_sixty_hooks_costs_little_more_than_a_command_that_does_nothing(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.settings.parent.mkdir()
+    project = messy(home, 60, plugins=10, broken=True)
+    plain = tmp_path / "plain.py"
+    plain.write_text(
+        "import typer\napp = typer.Typer(add_completion=False)\n\n\n@app.command()\n"
+        "def main() -> None:\n    pass\n\n\napp()\n"
+    )
+    arms = [
+        replace(command_arm(name, argv), home=home.root, cwd=project)
+        for name, argv in (
+            ("plain", [sys.executable, str(plain)]),
+            ("audit", [*argv_of("overdeck"), "audit"]),
+        )
+    ]
+    outcome = compare(*arms, payload=b"{}", pairs=20, allow_diff=True)
+
+    assert outcome.ratios["cpu"].low < 1.8

@@ -10,6 +10,7 @@ import pytest
 from homes import script
 
 from overdeck.authoring.fleet import built_front, source_hash
+from overdeck.spawn.native import PROGRAM, NativeSpawner
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -19,6 +20,14 @@ def test_the_installed_front_is_built_from_the_source_beside_it() -> None:
         pytest.skip("no native front is installed")
     said = subprocess.run([str(script("overdeck-hook")), "--version"], capture_output=True, text=True, check=True)
     assert said.stdout == f"overdeck-hook native {source_hash()}\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="built for Linux")
+def test_the_installed_spawner_is_built_from_the_source_beside_it() -> None:
+    if not PROGRAM.exists():
+        pytest.skip("no native spawner is installed")
+    with NativeSpawner():
+        pass  # raises NotOurs where it is of another source
 
 
 def wheel(folder: Path, **environ: str) -> zipfile.ZipFile:
@@ -50,6 +59,7 @@ def test_without_a_compiler_the_wheel_is_pure_and_holds_the_stub(tmp_path: Path)
     front = next(entry for entry in built.infolist() if entry.filename.endswith("scripts/overdeck-hook"))
     assert built.read(front).startswith(b"#!python\n")
     assert front.external_attr >> 16 & 0o111, "a script that cannot be executed is no front"
+    assert "overdeck/spawn/overdeck-spawn" not in built.namelist()
 
 
 @pytest.mark.slow
@@ -59,6 +69,7 @@ def test_the_wheel_holds_what_it_works_on(tmp_path: Path) -> None:
     assert {
         "overdeck/py.typed",
         "overdeck/dispatch/launcher.c",
+        "overdeck/spawn/native/spawner.c",
         "overdeck/_shipped/modules/git-decision/matrix.jsonl",
         "overdeck/_shipped/incidents/taxonomy.toml",
         "overdeck/_shipped/incidents/playbooks/hook-timeout.md",
@@ -70,4 +81,8 @@ def test_the_wheel_holds_what_it_works_on(tmp_path: Path) -> None:
     front = next(name for name in names if name.endswith("scripts/overdeck-hook"))
     if not Path(str(built.filename)).name.endswith("-py3-none-any.whl"):
         assert built.read(front)[:4] in (b"\x7fELF", b"\xcf\xfa\xed\xfe")
+    if sys.platform == "linux" and not Path(str(built.filename)).name.endswith("-py3-none-any.whl"):
+        spawner = built.getinfo("overdeck/spawn/overdeck-spawn")
+        assert built.read(spawner)[:4] == b"\x7fELF"
+        assert spawner.external_attr >> 16 & 0o111
     assert not [name for name in names if "__pycache__" in name or name.startswith(("tests/", "hooks/"))]

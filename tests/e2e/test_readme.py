@@ -27,6 +27,7 @@ ELSEWHERE = {
     "hookbench report ab.jsonl": "tests/bench",
     "hookbench ladder": "tests/bench",
     "overdeck audit": "below, beside its settings",
+    "overdeck audit --html audit.html": "tests/wiring/test_html.py",
 }
 """Commands whose own tests are named here: they need a terminal, a base, or longer than a moment."""
 

@@ -99,6 +99,23 @@ class TestHostile:
         assert (error.exit_code, error.code) == (5, "untrusted-interpreter")
         assert not (tmp_path / "pwned").exists()
 
+    @pytest.mark.parametrize("link", [".venv", ".venv/bin/python"])
+    def test_one_behind_a_link_that_leads_into_the_commit_is_not_run(
+        self, project: Project, tmp_path: Path, link: str
+    ) -> None:
+        project.policy(PLAIN, python=".venv/bin/python")
+        top = project.clone.top
+        fake = top / "tools" / "bin" / "python"
+        fake.parent.mkdir(parents=True)
+        fake.write_text(f"#!/bin/sh\ntouch {tmp_path}/pwned\n")
+        fake.chmod(0o755)
+        (top / link).parent.mkdir(parents=True, exist_ok=True)
+        (top / link).symlink_to(fake if link.endswith("python") else top / "tools")
+        project.clone.git("add", "tools", *([".venv"] if link == ".venv" else []))
+        error = project.refused(reference(project.fix()))
+        assert (error.exit_code, error.code) == (5, "untrusted-interpreter")
+        assert not (tmp_path / "pwned").exists()
+
     def test_an_interpreter_that_is_not_there_is_named(self, project: Project) -> None:
         project.policy(PLAIN, python=".venv/bin/python")
         error = project.refused(reference(project.fix()))

@@ -109,9 +109,11 @@ def test_an_event_of_a_missing_incident_is_told_and_kept_out() -> None:
 
 def test_a_kind_from_a_newer_version_is_told_and_changes_no_state() -> None:
     opened = _opened()
-    state = fold([opened, _then("resolved", opened, 2), _then("linked", opened, 3), _then("linked", opened, 4)])
+    state = fold(
+        [opened, _then("resolved", opened, 2), _then("assigned", opened, 3), _then("assigned", opened, 4)]
+    )
     assert state.incidents[0].state == "resolved"
-    assert state.warnings == (f"{state.incidents[0].id}: this version does not know what 'linked' means",)
+    assert state.warnings == (f"{state.incidents[0].id}: this version does not know what 'assigned' means",)
 
 
 def test_evidence_of_a_wrong_shape_in_a_merged_log_is_no_evidence() -> None:

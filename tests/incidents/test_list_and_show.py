@@ -140,3 +140,17 @@ def test_on_a_terminal_a_long_title_goes_under_its_row(clone: "Clone") -> None:
 
     assert lines[1].startswith(name) and lines[2].startswith("    a title of so many words")
     assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize(
+    ("order", "titles"),
+    [("last", "cab"), ("seen", "acb"), ("opened", "cba"), ("class", "bca")],
+)
+def test_the_list_is_in_the_order_that_was_asked_for(clone, order, titles) -> None:
+    clone.open("a")
+    clone.open("b", "context-spam")
+    clone.open("c", "gate-silent")
+    clone.open("a")
+    clone.od("note", clone.od("list", "--class", "gate-silent", "--json").data["incidents"][0]["id"], "moved")
+    rows = clone.od("list", "--sort", order, "--json").data["incidents"]
+    assert "".join(row["title"] for row in rows) == titles

@@ -138,7 +138,8 @@ def test_open_says_what_the_fixing_commit_must_hold_and_that_the_log_is_to_be_co
     name = said.out.split()[0]
     log_file = next(clone.log.glob("*.jsonl"))
 
-    assert f"Incident: {name}" in said.err and f"commit the log, too: {log_file}" in said.err
+    assert f"Incident: {name}" in said.err
+    assert f"git -C {clone.top} add {log_file.relative_to(clone.top)}" in said.err
     data = clone.od("open", "--class", "hook-timeout", "--title", "x", "--json").data
     assert (data["trailer"], data["log"]) == (f"Incident: {name}", str(log_file))
 

@@ -165,8 +165,18 @@ def test_what_the_observer_logs_becomes_an_occurrence(tmp_path: Path, local, tel
     assert front.call(json.loads(stop_failure())).stdout == ""
     journal = (front.state / "modules" / "stop-failure" / "journal.jsonl").read_bytes()
 
-    assert set(json.loads(journal)) <= {"ts", "event", "session", "sub", "in"} and b"secret" not in journal
+    assert (
+        set(json.loads(journal)) == {"ts", "event", "session", "sub", "in", "error"} and b"secret" not in journal
+    )
+    assert json.loads(journal)["error"] == json.loads(stop_failure())["error"]
     assert tell(journal) == {"turn-failed": 1} and tell(journal) == {}
+    assert tell(stop_failure()) == {"turn-failed": 2}, "the payload and the journal's line are the same trouble"
+
+
+def test_a_line_of_an_error_without_a_class_is_taken(tell) -> None:
+    assert tell(b'{"ts":"2026-11-30T10:00:00.000Z","event":"StopFailure","session":"s","error":""}') == {
+        "turn-failed": 1
+    }
 
 
 def test_the_observer_says_nothing_to_the_client() -> None:
@@ -313,3 +323,8 @@ def test_a_window_that_is_none_is_a_usage_error(text: str) -> None:
 
     with pytest.raises(OverdeckError, match="--watch"):
         window(text)
+
+
+def test_an_input_without_end_is_refused(clone) -> None:
+    said = clone.od("open", "--from-stdin", "/dev/zero", "--json")
+    said.check_refused(2, "too-long", "/dev/zero holds more than 64 MiB")

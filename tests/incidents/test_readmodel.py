@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from waiting import until
 
-from overdeck.incidents import current, log, readmodel, registry, searching
+from overdeck.incidents import current, log, modelfile, readmodel, registry, searching
 from overdeck.incidents.current import DIRECT_BYTES, overview
 from overdeck.incidents.fold import Incident
 from overdeck.incidents.opening import Sighting, open_incident
@@ -59,7 +59,7 @@ def _database(here: registry.Registry) -> Path:
 
 
 def _is_kept(here: registry.Registry) -> bool:
-    with readmodel.opened(here, _cache(here)) as model:
+    with modelfile.opened(here, _cache(here)) as model:
         return model is not None and model.is_fresh(readmodel.LOG, log.paths(here.log))
 
 
@@ -154,7 +154,7 @@ def test_stamps_are_believed_only_of_files_that_had_been_at_rest(long: registry.
         for path in log.paths(long.log)
     }
     history = log.read(long.log)._replace(files=tuple(rested.values()))
-    with readmodel.opened(long, _cache(long)) as model:
+    with modelfile.opened(long, _cache(long)) as model:
         assert model is not None
         model.store_log(history, current.read(long, pytest.fail).state, ())
         assert model.is_fresh(readmodel.LOG, log.paths(long.log))
@@ -207,7 +207,7 @@ def test_a_folder_whose_name_is_no_text_is_one_like_any_other(long: registry.Reg
 def test_damage_that_is_no_text_or_no_json_is_damage(
     grown: registry.Registry, kept: Path, tmp_path: Path, old: bytes, new: bytes
 ) -> None:
-    with readmodel.opened(grown, tmp_path) as model:
+    with modelfile.opened(grown, tmp_path) as model:
         assert model is not None
     raw = kept.read_bytes()
     assert old in raw, "else this changes nothing"
@@ -257,7 +257,7 @@ def test_any_flipped_byte_of_a_model_is_harmless(
     grown: registry.Registry, kept: Path, tmp_path_factory: pytest.TempPathFactory, data: Any
 ) -> None:
     cache = tmp_path_factory.mktemp("flip")
-    with readmodel.opened(grown, cache) as model:
+    with modelfile.opened(grown, cache) as model:
         assert model is not None
     raw = bytearray(kept.read_bytes())
     raw[data.draw(st.integers(0, len(raw) - 1))] ^= data.draw(st.integers(1, 255))

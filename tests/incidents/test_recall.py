@@ -7,23 +7,16 @@ import statistics
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from homes import Home
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from recalling import CODE, RECALL, evaluate
 
 from overdeck.authoring.matrix import Answer, ask_front
-from overdeck.dispatch.manifest import read_manifest
-from overdeck.dispatch.module import Call, Verdict
 from overdeck.incidents.event import Event, seal
 from overdeck.incidents.fold import fold
-from overdeck.paths import shipped
-
-RECALL = read_manifest(str(shipped("modules", "recall")))
-CODE: dict[str, Any] = {"__name__": "recall"}
-exec(compile(Path(RECALL.code).read_text(), RECALL.code, "exec"), CODE)
 
 
 def opening(clock: int, digits: int, title: str, **more: int) -> tuple[Event, bytes]:
@@ -36,22 +29,6 @@ def start(cwd: Path, source: str = "startup", **config: str) -> Answer:
     """A session's start in ``cwd``, through the front."""
     payload = {"hook_event_name": "SessionStart", "source": source, "session_id": "s", "cwd": str(cwd)}
     return ask_front(RECALL, payload, config=config)
-
-
-def evaluate(cwd: Path, **config: str) -> Verdict | None:
-    """The module alone, in this process."""
-    return CODE["evaluate"](
-        Call(
-            client="claude",
-            event="SessionStart",
-            tool="",
-            input={},
-            payload={"cwd": str(cwd)},
-            subagent=False,
-            config={"registry": "", **config},
-            state="/nonexistent",
-        )
-    )
 
 
 def test_a_session_is_told_what_is_open_in_its_repository(clone) -> None:

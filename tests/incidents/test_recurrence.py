@@ -80,6 +80,13 @@ def test_what_was_seen_before_the_end_and_told_later_is_only_counted(clone: "Clo
     assert (seen.recurrence, seen.incident.state) == (Recurrence.before_the_end, "resolved")
 
 
+def test_a_clock_that_was_set_back_hides_no_return(clone: "Clone", fixed: str) -> None:
+    """The host that wrote the end was an hour ahead, or ours has been put right since."""
+    sighting = Sighting("hook-timeout", "t", build=fixed)
+    seen = open_incident(registry.load(clone.root), sighting, BEFORE, warn=pytest.fail)
+    assert (seen.recurrence, seen.incident.state) == (Recurrence.again, "open")
+
+
 def test_a_suspect_can_be_confirmed_by_hand(clone: "Clone", fixed: str) -> None:
     name = _see(clone).incident.id
     said = clone.od("reopen", name, "--because", "the session ran on main", "--json")

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from repositories import git, remote_and_clone
 
 from overdeck.errors import OverdeckError
 from overdeck.incidents import commit
@@ -260,19 +259,6 @@ class TestUnverifiable:
         ]
         assert f" in {clone.top}, " in message, "the repository is called by its top, not by the registry in it"
 
-    def test_a_commit_of_another_repository(self, clone: "Clone") -> None:
-        other = remote_and_clone(clone.home, home=clone.home)
-        name = clone.open()
-        git(other, "commit", "--quiet", "--allow-empty", "-m", f"fix\n\nIncident: {name}", home=clone.home)
-        sha = git(other, "rev-parse", "HEAD", home=clone.home)
-        said = _refused(clone, name, "--artifact", f"commit:{sha}", "--json")
-        said.check_refused(5, "unknown-commit", f"there is no commit {sha} in {clone.top}")
-        assert "--repo DIR" in said.document["error"]["hint"]
-
-    def test_an_object_that_is_no_commit(self, clone: "Clone") -> None:
-        tree = clone.git("rev-parse", "HEAD^{tree}")
-        assert _refused(clone, clone.open(), "--artifact", f"commit:{tree}").code == 5
-
     def test_a_branch_called_like_a_sha_is_not_taken_for_one(self, clone: "Clone") -> None:
         name = clone.open()
         _fixed(clone, name)
@@ -292,11 +278,6 @@ class TestUnverifiable:
         clone.git("remote", "set-url", "origin", "file:///nonexistent/remote.git")
         said = _refused(clone, name, "--artifact", f"commit:{sha}", "--json")
         assert (said.code, said.document["error"]["code"]) == (5, "fetch-failed")
-
-    def test_a_branch_that_the_remote_does_not_have(self, clone: "Clone") -> None:
-        (clone.root / "registry.toml").write_text('prefix = "OD"\nbranch = "origin/trunk"\n')
-        said = _refused(clone, clone.open(), "--artifact", f"commit:{clone.git('rev-parse', 'HEAD')}")
-        assert said.code == 5
 
     def test_a_shallow_clone_cannot_tell_what_is_no_ancestor(self, clone: "Clone") -> None:
         name = clone.open()

@@ -144,8 +144,8 @@ def test_a_taxonomy_that_is_broken_is_told_and_not_searched(clone: "Clone") -> N
 
 def test_without_full_text_search_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An SQLite without FTS5 refuses the tables; here the tables are of a kind that none has."""
-    from overdeck.incidents import readmodel
+    from overdeck.incidents import modelfile
 
-    monkeypatch.setattr(readmodel, "_SCHEMA", readmodel._SCHEMA.replace("fts5", "fts99"))
+    monkeypatch.setattr(modelfile, "SCHEMA", modelfile.SCHEMA.replace("fts5", "fts99"))
     with pytest.raises(OverdeckError, match="cannot search"):
         searching.search(registry.load(OWN), "guard", cache=tmp_path, warn=pytest.fail, limit=5)

@@ -70,7 +70,7 @@ def test_a_playbook_names_just_the_classes_that_name_it(page: str) -> None:
     assert sorted(name.strip("`") for name in named.split(", ")) == sorted(slugs)
 
 
-@pytest.mark.parametrize("name", ["C033", "c033", "hook-timeout", "Hook-Timeout"])
+@pytest.mark.parametrize("name", ["C033", "c033", "hook-timeout", "Hook-Timeout", "hook timeout", "HOOK_TIMEOUT"])
 def test_a_class_is_found_by_id_and_by_slug(name: str) -> None:
     assert load(SHIPPED / "taxonomy.toml").find(name).id == "C033"
 

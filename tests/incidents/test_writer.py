@@ -1,6 +1,7 @@
 """Appending: under a lock, on the disk before it is told, whole or not at all."""
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
@@ -256,3 +257,13 @@ def test_several_lines_are_one_write(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(os, "write", lambda fd, data: (writes.append(len(data)), real(fd, data))[1])
     _append(tmp_path, _line(1), _line(2), _line(3))
     assert len(writes) == 1
+
+
+def test_a_file_system_without_locks_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(fd: int, how: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(OverdeckError, match="No locks available") as refusal, writing(tmp_path):
+        pass
+    assert refusal.value.exit_code is ExitCode.USAGE

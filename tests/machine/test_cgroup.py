@@ -64,6 +64,21 @@ def test_version_1_files_are_read_from_each_controllers_tree(tree):
     ]
 
 
+def test_a_version_1_tree_under_both_controllers_names_is_read_once(tree):
+    stat = "nr_periods 10\nnr_throttled 4\nthrottled_time 5000000\n"
+
+    (group,) = tree("3:cpu,cpuacct:/c\n", {"cpu,cpuacct/c/cpu.stat": stat})
+    assert group.throttled == 4
+
+
+def test_a_version_1_tree_with_a_link_for_each_name_is_read_once(tree, tmp_path):
+    stat = {"cpu,cpuacct/c/cpu.stat": "nr_periods 10\nnr_throttled 4\n"}
+    tree("3:cpu,cpuacct:/c\n", stat)
+    (tmp_path / "cgroup" / "cpu").symlink_to("cpu,cpuacct")
+
+    assert [group.throttled for group in tree("3:cpu,cpuacct:/c\n", stat)] == [4]
+
+
 def test_in_a_container_the_mounts_root_is_our_group(tree, tmp_path):
     groups = tree("0::/only/on/the/host\n", {"pids.current": "3\n"})
 

@@ -93,7 +93,7 @@ def measuring(payload, tmp_path):
             "from overdeck.spawn.tracer import Tracer\n"
             f"file = pathlib.Path({str(payload)!r})\n"
             "tracer = Tracer()\n"
-            f"pathlib.Path({str(tmp_path)!r}, 'tracer').write_text(str(tracer._process.pid))\n"
+            f"pathlib.Path({str(tmp_path)!r}, 'tracer').write_text(str(tracer.pid))\n"
             f"tracer.run([Command({argv[0]!r}, {argv!r})], environ={{'PATH': '/usr/bin:/bin'}}, cwd=file.parent,"
             " payload=file, timeout_s=100)",
         ],

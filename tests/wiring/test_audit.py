@@ -1,12 +1,17 @@
 """``overdeck audit``: counts, costs, exit codes, and what --measure does and leaves alone."""
 
 import json
+import shlex
 import socket
+import subprocess
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import transcripts as make
+from messyhomes import SLOW, messy
 
+from overdeck.process import argv_of
 from overdeck.wiring.audit import audit
 from overdeck.wiring.install import install
 from overdeck.wiring.offline import can_isolate
@@ -101,16 +106,15 @@ def test_a_sum_with_an_unknown_launcher_is_said_to_be_a_lower_bound(home, settin
     path = settings(on("PreToolUse", {"type": "command", "command": "npx", "args": ["tool"]}, PYTHON)).path
     out = home.run("overdeck", "audit", "--settings", str(path)).out
 
-    assert "≥ 38" in out and "at least 38 ms CPU (model)" in out
+    assert "≥ 38" in out and "≥: at least" in out
 
 
-def test_every_line_of_the_summary_says_its_unit_and_whether_it_is_a_model(home, settings):
+def test_what_the_dispatcher_would_make_of_it_says_that_it_is_a_model(home, settings):
     path = settings(on("PreToolUse", *numbered(5))).path
     out = home.run("overdeck", "audit", "--settings", str(path)).out
+    row = next(line for line in out.splitlines() if line.startswith("one Bash call") and "→" in line)
 
-    assert "one Bash call: today 5 starts, 190 ms CPU (model)" in out
-    assert "1 start, 0.6 ms CPU (model) when nothing acts;" in out
-    assert "3 starts, about 10 ms CPU (model) when one acts" in out
+    assert row.split()[3:] == ["5", "→", "1", "190", "(model)", "0.6", "(model)", "10", "in", "3", "starts"]
 
 
 def test_long_sums_are_hours_and_one_thing_is_singular(home, settings):
@@ -119,7 +123,7 @@ def test_long_sums_are_hours_and_one_thing_is_singular(home, settings):
     one = home.run("overdeck", "audit", "--settings", str(settings({**on("Stop", PYTHON), "model": 5}).path)).out
 
     assert "15 min" in out and "5 h" in out
-    assert one.endswith("1 error, 0 warnings\n") and "1 handler:" in one
+    assert "1 error, 1 warning\n" in one and "1 handler:" in one and "1 hook in 1 file" in one
 
 
 @pytest.mark.parametrize("data", [{}, on("Stop", PYTHON)], ids=["no handler", "one handler"])
@@ -136,8 +140,8 @@ def test_on_a_terminal_of_80_columns_no_line_of_the_table_is_wider(home, setting
     path = settings(
         on("PermissionRequest", *hooks, PYTHON, matcher="mcp__a_server_of_long_name__and_its_tool")
     ).path
-    shown = home.on_a_terminal("overdeck", "audit", "--settings", str(path))
-    table = shown[shown.index("hooks  starts") :].partition("stall: ")[0].splitlines()
+    shown = home.on_a_terminal("overdeck", "audit", "--full", "--settings", str(path))
+    table = shown[shown.index("what it costs") :].partition("worst stall")[0].splitlines()
 
     assert any("…" in line for line in table)
     assert max(len(line) for line in table) <= 80
@@ -215,12 +219,14 @@ def test_findings_alone_do_not_fail(home, settings):
     assert home.run("overdeck", "audit", "--settings", str(settings({"model": 5}).path)).code == 0
 
 
-def test_many_findings_alike_are_cut_and_the_cut_is_said(home, settings):
+def test_findings_alike_are_one_of_many_and_full_shows_them_all(home, settings):
     hooks = [{**hook, "timeout": 5000} for hook in numbered(9)]
-    out = home.run("overdeck", "audit", "--settings", str(settings(on("Stop", *hooks)).path)).out
+    path = str(settings(on("Stop", *hooks)).path)
+    out = home.run("overdeck", "audit", "--settings", path).out
+    full = home.run("overdeck", "audit", "--full", "--settings", path).out
 
-    assert out.count("\nwarning  timeout-looks-like-ms") == 3
-    assert "6 more of timeout-looks-like-ms" in out
+    assert out.count("timeout-looks-like-ms  ") == 1 and "8 more of timeout-looks-like-ms in this file" in out
+    assert sum(f"/hooks/Stop/0/hooks/{number}/timeout" in full for number in range(9)) == 9
 
 
 def test_measuring_without_yes_runs_nothing_and_says_what_it_would(home, settings, tmp_path):
@@ -299,7 +305,7 @@ def test_a_measured_hook_sees_a_throwaway_home_and_no_secrets(measured, home, tm
     seen = dict(line.split("=", 1) for line in (tmp_path / "env").read_text().splitlines())
 
     assert seen["HOME"] not in (str(home.root), "/elsewhere") and not Path(seen["HOME"]).exists()
-    assert seen["CLAUDE_PROJECT_DIR"] == str(tmp_path / "project")
+    assert seen["CLAUDE_PROJECT_DIR"] == (tmp_path / "cwd").read_text().strip()
     assert seen["MY_VALUE"] == "seen" and "MY_API_KEY" not in seen
     assert not Path((tmp_path / "cwd").read_text().strip()).exists()
 
@@ -408,3 +414,149 @@ def test_a_payload_that_is_not_there_or_names_no_event_is_refused_in_words_befor
 
         assert ran.code == code and name in ran.err and "next:" in ran.err
     assert not (tmp_path / "ran").exists()
+
+
+def test_every_hook_is_named_with_what_it_costs_and_where_it_stands(settings):
+    node = {"type": "command", "command": "node", "args": ["x.js"]}
+    report = audit([settings(on("PreToolUse", node, PYTHON, matcher="Bash"))])
+    data = report.as_data()["hooks"]
+
+    assert [(row["command"], row["cpu_ms"], row["source"], row["on"]) for row in data] == [
+        ("node x.js", 21, "model", ("one Bash call",)),
+        ("python3 hook.py", 38, "model", ("one Bash call",)),
+    ]
+    assert data[1]["pointer"] == "/hooks/PreToolUse/0/hooks/1"
+    assert [hook.command for hook in report.first.dearest] == ["python3 hook.py", "node x.js"]
+
+
+@pytest.mark.parametrize(
+    ("data", "state"),
+    [
+        ({**on("Stop", PYTHON), "model": 5}, "dropped"),
+        ({**on("Stop", PYTHON), "disableAllHooks": True}, "disabled"),
+        (on("Stopp", PYTHON), "unknown event"),
+        (on("Stop", {"type": "command", "command": "/opt/none/x.sh"}), "never started"),
+        (on("Stop", PYTHON), "runs"),
+    ],
+)
+def test_a_hook_that_never_runs_says_why(settings, data, state):
+    hook = audit([settings(data)]).hooks[0]
+
+    assert (hook.state, hook.starts > 0) == (state, state == "runs")
+
+
+def test_the_slow_hook_is_named_first_when_measured_and_its_starts_are_counted(home, settings):
+    hooks = [{"type": "command", "command": command} for command in ("true", "sleep 0.3; true", "true | true")]
+    path = settings(on("PreToolUse", *hooks, matcher="Bash")).path
+    ran = home.run("overdeck", *MEASURE, "--settings", str(path))
+    rows = ran.out[ran.out.index("the dearest hooks") :].splitlines()
+    data = home.run("overdeck", *MEASURE, "--json", "--settings", str(path)).data
+
+    assert "sleep 0.3" in rows[1] and "measured" in rows[1]
+    slow = data["hooks"][1]
+    assert slow["wall_ms"] >= 300 and (slow["source"], slow["starts_source"]) == ("measured", "counted")
+    assert [hook["starts"] for hook in data["hooks"]][:2] == [1, 2]
+    cost = data["events"]["PreToolUse"]["Bash"]
+    assert (cost["starts"], cost["starts_source"]) == (sum(hook["starts"] for hook in data["hooks"]), "counted")
+
+
+def test_what_a_measured_hook_prints_is_counted(measured):
+    assert measured("printf 12345")["hooks"][0]["printed_bytes"] == 5
+
+
+def test_a_measured_hook_writes_into_a_copy_of_the_project(measured, tmp_path):
+    (tmp_path / "project").mkdir(exist_ok=True)
+    (tmp_path / "project" / "kept.txt").write_text("mine")
+    real = tmp_path / "project"
+    hook = measured(
+        f'cat "$CLAUDE_PROJECT_DIR/kept.txt" && echo x > "$CLAUDE_PROJECT_DIR/kept.txt"; echo y > {real}/kept.txt'
+    )
+
+    assert (real / "kept.txt").read_text() == "mine"
+    assert hook["hooks"][0]["printed_bytes"] > 0
+
+
+def test_a_measured_plugin_writes_into_a_copy_of_itself(home, settings, script, tmp_path):
+    script("plug/run.sh", '#!/bin/sh\necho x > "$(dirname "$0")/state"\necho y > "$CLAUDE_PLUGIN_ROOT/state2"\n')
+    plugin = settings(
+        on("Stop", {"type": "command", "command": '"$CLAUDE_PLUGIN_ROOT"/run.sh'}), "plug/hooks/hooks.json"
+    ).path
+    data = home.run("overdeck", *MEASURE, "--json", "--settings", str(plugin)).data
+
+    assert data["hooks"][0]["source"] == "measured" and data["hooks"][0]["why"] == ""
+    assert sorted(path.name for path in (tmp_path / "plug").iterdir()) == ["hooks", "run.sh"]
+
+
+def test_a_home_is_not_copied_as_a_project_and_that_is_said(home):
+    home.settings.write_text(json.dumps(on("Stop", {"type": "command", "command": "pwd; ls"})))
+    (home.root / "diary.txt").write_text("private")
+    ran = home.run("overdeck", *MEASURE, "--json")
+
+    assert any("holds your home" in warning for warning in ran.document["warnings"])
+
+
+def test_recorded_times_take_the_place_of_the_model_and_say_so(home, tmp_path):
+    home.settings.write_text(json.dumps(on("PreToolUse", {"type": "command", "command": "guard"}, matcher="Bash")))
+    folder = home.root / ".claude" / "projects"
+    folder.mkdir()
+    (folder / "s.jsonl").write_bytes(make.line(make.success(1, command="guard", ms=1234)))
+    cost = home.run("overdeck", "audit", "--json").data["events"]["PreToolUse"]["Bash"]
+
+    assert (cost["wall_ms"], cost["source"], cost["cpu_source"], cost["recorded"]) == (
+        1234,
+        "transcripts",
+        "model",
+        1,
+    )
+
+
+def test_only_the_clients_asked_for_are_reported(home):
+    home.settings.write_text(json.dumps(on("Stop", PYTHON)))
+
+    assert home.run("overdeck", "audit", "--json", "--client", "claude-code").data["handlers"] == 1
+    assert home.run("overdeck", "audit", "--json", "--client", "gemini").data["handlers"] == 0
+    home.run("overdeck", "audit", "--json", "--client", "emacs").check_refused(2, "usage", "emacs")
+
+
+@pytest.mark.parametrize(
+    ("data", "command"),
+    [
+        ({"model": 5, **on("Stop", PYTHON)}, "overdeck audit --fail-on error"),
+        ({}, "overdeck demo"),
+        (on("Stop", {"type": "command", "command": "true"}), "overdeck audit --measure"),
+    ],
+)
+def test_the_page_ends_with_the_next_command(home, settings, data, command):
+    lines = home.run("overdeck", "audit", "--settings", str(settings(data).path)).out.splitlines()
+
+    assert f"next: {command}" in lines[-2:]
+
+
+@pytest.mark.parametrize(("handlers", "plugins"), [(5, 0), (25, 3), (60, 10)])
+def test_the_page_of_a_messy_home_fits_a_screen_and_says_the_worst_first(home, handlers, plugins):
+    project = messy(home, handlers, plugins=plugins, broken=plugins > 0, recorded=plugins > 0)
+    ran = home.run("overdeck", "audit", cwd=project)
+    lines = ran.out.splitlines()
+
+    assert ran.code == 0 and lines[0].startswith(f"Claude Code: {handlers} hooks")
+    assert len(lines) <= 60
+    first = next(line for line in lines if line.startswith("1. "))
+    assert ("dropped-file" if plugins else "never-started") in first
+    assert any(SLOW in line for line in lines[lines.index("") :])
+    dearest = next(number for number, line in enumerate(lines) if line.endswith("the dearest hooks"))
+    assert SLOW in lines[dearest + 1]
+    assert "/opt/gone/guard.sh" in ran.out and "/opt/gone/guard.sh" not in lines[dearest + 1 : dearest + 6]
+
+
+def test_a_folder_that_is_gone_is_no_project_and_no_crash(home, tmp_path):
+    home.settings.write_text(json.dumps(on("Stop", PYTHON)))
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = shlex.join([*argv_of("overdeck"), "audit", "--json"])
+    ran = subprocess.run(
+        ["/bin/sh", "-c", f"rmdir {shlex.quote(str(gone))}; exec {command}"],
+        cwd=gone, env=home.environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["data"]["handlers"] == 1

@@ -1,12 +1,17 @@
 """What a command's text says about the programs it starts, and what they cost by the model."""
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from overdeck.bench import command_arm
+from overdeck.bench.starts.counter import StartCounter
 from overdeck.wiring import costmodel
 from overdeck.wiring.commandline import simple_words, started
 from overdeck.wiring.settings import Handler
+from overdeck.wiring.shells import becomes_its_command
 
 
 def handler(command: str, args: list[str] | None = None) -> Handler:
@@ -33,9 +38,10 @@ def test_the_programs_of_a_shell_line(command, programs):
     ("command", "args", "starts"),
     [
         ("python3", ["x.py"], 1),
-        ("python3 x.py", None, 1),
+        ("exec python3 x.py", None, 1),
+        ("A=1 exec python3 x.py", None, 1),
         ("jq . | grep x", None, 3),
-        ("uv run x.py", None, 2),
+        ("exec uv run x.py", None, 2),
         ("echo $(date)", None, 2),
         ('echo "$(date)" `date`', None, 3),
         ("true", None, 1),
@@ -43,6 +49,53 @@ def test_the_programs_of_a_shell_line(command, programs):
 )
 def test_the_processes_a_handler_starts(command, args, starts):
     assert costmodel.chain(handler(command, args))[1] == starts
+
+
+LINES = [
+    "/bin/cat",
+    "/bin/cat; exit 0",
+    "A=1 /bin/cat",
+    "exec /bin/cat",
+    "A=1 exec /bin/cat",
+    "/bin/true | /bin/cat",
+    "/bin/true && /bin/cat",
+    "echo $(/bin/cat)",
+    "[ -f /nonexistent ] || exit 0",
+    "/bin/sh -c /bin/cat",
+    "exec /bin/sh -c /bin/cat",
+    "bash -c /bin/cat",
+    "sh -ec 'exec /bin/cat'",
+    "bash -c '/bin/true; /bin/true | /bin/cat'",
+]
+
+
+@pytest.fixture(scope="module")
+def counter() -> Iterator[StartCounter]:
+    if sys.platform != "linux":
+        pytest.skip("only Linux counts exactly")
+    with StartCounter() as running:
+        yield running
+
+
+@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("args", [["-c"], None], ids=["exec form", "shell form"])
+def test_the_model_counts_the_processes_that_are_counted(counter, line, args):
+    """Whatever /bin/sh is: whether a shell becomes a lone command differs from shell to shell."""
+    hook = handler(line) if args is None else handler("/bin/sh", [*args, line])
+    counted = counter.count(command_arm("A", ["/bin/sh", "-c", line]), payload=b"", runs=1)
+    assert costmodel.chain(hook)[1] == counted.process_starts.high
+
+
+def test_a_shell_that_a_settings_file_names_by_a_path_of_its_own_is_not_started(tmp_path):
+    shell = tmp_path / "bash"
+    shell.write_text(f"#!/bin/sh\necho started >{tmp_path}/trace\n")
+    shell.chmod(0o755)
+
+    assert not becomes_its_command(str(shell)) and not (tmp_path / "trace").exists()
+
+
+def test_a_shell_that_is_not_there_becomes_nothing():
+    assert not becomes_its_command("/nonexistent/sh")
 
 
 @pytest.mark.parametrize(

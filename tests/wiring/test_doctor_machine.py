@@ -306,3 +306,12 @@ def test_the_table_of_this_machine_says_who_is_alive_and_how_big(places, recipe)
     (report,) = run([check for check in CHECKS if check.name == "processes"], Situation(places, recipe, {}))
 
     assert "MB" in report.seen and "threads" in report.seen
+
+
+@BOTH
+def test_a_group_that_may_start_nothing_at_all_has_a_limit(machine: Machine, version: str, lines: str) -> None:
+    machine.groups(lines)
+    machine.now(pids(version, 3, "0", 0))
+    report = machine.check("process limit")
+
+    assert report.state == "warn" and "3 of 0 processes" in report.seen

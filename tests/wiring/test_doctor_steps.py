@@ -128,6 +128,19 @@ def test_a_command_that_is_not_on_path_is_named(home, check) -> None:
     assert [finding.about for finding in report.findings] == ["no-such-program"]
 
 
+def test_a_command_behind_another_is_looked_for(home, check) -> None:
+    hooks(home, "sh -c 'exec /no/such/guard'", "env A=1 /no/such/second")
+
+    assert [finding.about for finding in check("hook commands").findings] == ["/no/such/guard", "/no/such/second"]
+
+
+def test_hooks_that_do_not_say_what_they_start_are_not_said_to_resolve(home, check) -> None:
+    hooks(home, "sh -c 'a | b'", "python3 -c 'import nothing'", "node -e 'f(1)'", "/bin/true")
+    report = check("hook commands", {"PATH": "/usr/bin:/bin"})
+
+    assert report.state == "ok" and "3 hooks do not say what they start" in report.seen
+
+
 def test_commands_that_resolve_are_shown_with_where_they_lead(home, check, script, tmp_path: Path) -> None:
     real = script("real/tool", "#!/bin/sh\n")
     (tmp_path / "bin").mkdir()

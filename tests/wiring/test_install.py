@@ -11,6 +11,7 @@ from homes import Home
 
 from overdeck.errors import ExitCode, OverdeckError
 from overdeck.wiring import install as installing
+from overdeck.wiring import rewrite as rewriting
 from overdeck.wiring.entries import find
 from overdeck.wiring.install import MARGIN_S, install, timeout_s, uninstall
 
@@ -285,14 +286,14 @@ def test_two_installs_at_once_leave_one_entry_an_event(home, theirs):
 
 
 def test_a_client_that_writes_in_between_is_noticed_and_kept(home, places, recipe, theirs, monkeypatch):
-    real_backup = installing.back_up
+    real_backup = rewriting.back_up
 
     def client_writes_during_backup(path: Path, backups: Path) -> Path:
-        monkeypatch.setattr(installing, "back_up", real_backup)
+        monkeypatch.setattr(rewriting, "back_up", real_backup)
         path.write_text(THEIRS.replace('"opus"', '"haiku"'))
         return real_backup(path, backups)
 
-    monkeypatch.setattr(installing, "back_up", client_writes_during_backup)
+    monkeypatch.setattr(rewriting, "back_up", client_writes_during_backup)
     install(places, recipe)
 
     assert json.loads(home.settings.read_text())["model"] == "haiku"
@@ -300,13 +301,13 @@ def test_a_client_that_writes_in_between_is_noticed_and_kept(home, places, recip
 
 
 def test_a_client_that_never_stops_writing_is_left_alone(home, places, recipe, theirs, monkeypatch):
-    real_backup = installing.back_up
+    real_backup = rewriting.back_up
 
     def client_writes_during_backup(path: Path, backups: Path) -> Path:
         path.write_text(path.read_text() + " ")
         return real_backup(path, backups)
 
-    monkeypatch.setattr(installing, "back_up", client_writes_during_backup)
+    monkeypatch.setattr(rewriting, "back_up", client_writes_during_backup)
     with pytest.raises(OverdeckError) as caught:
         install(places, recipe)
 
@@ -328,7 +329,7 @@ def test_a_lock_that_is_held_is_said_to_be_busy(home, places, recipe, monkeypatc
     )
     with holder:
         assert holder.stdout is not None and holder.stdout.readline() == b"\n"
-        monkeypatch.setattr(installing, "LOCK_WAIT_S", 0.1)
+        monkeypatch.setattr(rewriting, "LOCK_WAIT_S", 0.1)
         with pytest.raises(OverdeckError) as caught:
             install(places, recipe)
         assert holder.stdin is not None

@@ -58,3 +58,15 @@ def test_the_last_of_repeated_keys_is_the_value():
     node = scan('{"a": 1, "a": 2}')
 
     assert (node.value, len(node.named("a"))) == ({"a": 2}, 2)
+
+
+def test_a_text_of_nothing_but_flaws_tells_a_thousand_of_them():
+    _, flaws = scan_leniently("[" + "[1,]," * 3000 + "]")
+
+    assert len(flaws) == 1000
+
+
+def test_every_flaw_has_its_own_line():
+    _, flaws = scan_leniently('{ // one\n\n "a": 1, // two\n "b": [1,\n]}')
+
+    assert [flaw.line for flaw in flaws] == [1, 3, 4]

@@ -23,12 +23,48 @@ DROPS = {
     "a timeout of 0": (group(HOOK[:-1] + ', "timeout": 0}'), "/hooks/PreToolUse/0/hooks/0/timeout"),
     "a negative timeout": (group(HOOK[:-1] + ', "timeout": -1}'), "/hooks/PreToolUse/0/hooks/0/timeout"),
     "a timeout of null": (group(HOOK[:-1] + ', "timeout": null}'), "/hooks/PreToolUse/0/hooks/0/timeout"),
+    "a timeout beyond every number": (
+        group(HOOK[:-1] + ', "timeout": 1e400}'),
+        "/hooks/PreToolUse/0/hooks/0/timeout",
+    ),
     "an unknown type": (group('{"type": "comand", "command": "true"}'), "/hooks/PreToolUse/0/hooks/0/type"),
     "a missing type": (group('{"command": "true"}'), "/hooks/PreToolUse/0/hooks/0"),
     "a missing command": (group('{"type": "command"}'), "/hooks/PreToolUse/0/hooks/0"),
     "a matcher that is a number": (group(rest=', "matcher": 5'), "/hooks/PreToolUse/0/matcher"),
     "a flat hook": ('{"hooks": {"PreToolUse": [' + HOOK + "]}}", "/hooks/PreToolUse/0"),
-    "an event that is no list": ('{"hooks": {"PreToolUse": {"hooks": [' + HOOK + "]}}}", "/hooks/PreToolUse"),
+    "a hook with a wrong async": (group(HOOK[:-1] + ', "async": "yes"}'), "/hooks/PreToolUse/0/hooks/0/async"),
+    "a hook with a wrong if": (group(HOOK[:-1] + ', "if": 5}'), "/hooks/PreToolUse/0/hooks/0/if"),
+    "a shell nobody has": (group(HOOK[:-1] + ', "shell": "fish"}'), "/hooks/PreToolUse/0/hooks/0/shell"),
+    "args of null": (group(HOOK[:-1] + ', "args": null}'), "/hooks/PreToolUse/0/hooks/0/args"),
+    "an http hook without a url": (group('{"type": "http"}'), "/hooks/PreToolUse/0/hooks/0"),
+    "a header that is no string": (
+        group('{"type": "http", "url": "http://localhost/", "headers": {"A": 1}}'),
+        "/hooks/PreToolUse/0/hooks/0/headers",
+    ),
+    "a directory that is no string": (
+        group()[:-1] + ', "permissions": {"additionalDirectories": [{}]}}',
+        "/permissions/additionalDirectories",
+    ),
+    "an attribution that is no string": (group()[:-1] + ', "attribution": {"commit": {}}}', "/attribution/commit"),
+    "an http hook whose url is none": (
+        group('{"type": "http", "url": "x"}'),
+        "/hooks/PreToolUse/0/hooks/0/url",
+    ),
+    "an mcp_tool hook without a server": (
+        group('{"type": "mcp_tool", "tool": "x"}'),
+        "/hooks/PreToolUse/0/hooks/0",
+    ),
+    "a hook of null": (group("null"), "/hooks/PreToolUse/0/hooks/0"),
+    "a group of null": ('{"hooks": {"Stop": [null]}}', "/hooks/Stop/0"),
+    "a group without hooks": ('{"hooks": {"Stop": [{}]}}', "/hooks/Stop/0"),
+    "a model of null": (group()[:-1] + ', "model": null}', "/model"),
+    "a switch that is a string": (group()[:-1] + ', "disableAllHooks": "true"}', "/disableAllHooks"),
+    "an env that is a string": (group()[:-1] + ', "env": "A=1"}', "/env"),
+    "a status line without a command": (group()[:-1] + ', "statusLine": {"type": "command"}}', "/statusLine"),
+    "a plugin that is neither on nor off": (
+        group()[:-1] + ', "enabledPlugins": {"a@b": "yes"}}',
+        "/enabledPlugins/a@b",
+    ),
     "a model that is a number": (group()[:-1] + ', "model": 5}', "/model"),
     "permissions.allow a string": (group()[:-1] + ', "permissions": {"allow": "Bash"}}', "/permissions/allow"),
     "a top level of null": ("null", ""),
@@ -42,6 +78,29 @@ def test_what_makes_the_client_drop_the_file_is_a_problem_with_its_place(setting
 
     assert read.dropped
     assert read.problems[0].pointer == pointer
+
+
+ONLY_ITSELF = {
+    "an event that is no list": (
+        '{"hooks": {"PreToolUse": {"hooks": []}, "Stop": [{"hooks": [' + HOOK + "]}]}}",
+        1,
+    ),
+    "hooks of null": ('{"hooks": null}', 0),
+    "hooks that are a list": ('{"hooks": []}', 0),
+}
+
+
+@pytest.mark.parametrize(("text", "handlers"), ONLY_ITSELF.values(), ids=ONLY_ITSELF)
+def test_what_costs_only_itself_is_a_problem_that_drops_nothing(settings, text, handlers):
+    read = settings(text)
+
+    assert (read.dropped, len(read.problems), len(read.all_handlers)) == (False, 1, handlers)
+
+
+def test_a_repeated_key_counts_with_its_last_value(settings):
+    text = group(HOOK)[:-1] + ', "hooks": {"Stop": []}}'
+
+    assert settings(text).all_handlers == ()
 
 
 def test_handlers_of_a_dropped_file_are_counted_and_marked(settings):
@@ -59,6 +118,15 @@ def test_a_problem_in_the_text_says_its_line(settings):
 
 
 TOLERATED = {
+    "numbers in env": group()[:-1] + ', "env": {"A": 5, "B": null}}',
+    "a theme that is a number": group()[:-1] + ', "theme": 5, "effortLevel": "x"}',
+    "a deny rule that is no string": group()[:-1] + ', "permissions": {"deny": [5], "nope": 1}}',
+    "a plugin held to versions": group()[:-1] + ', "enabledPlugins": {"a@b": ["1.0"]}}',
+    "nonsense under an unknown event": group()[:-2] + ', "Nonsense": [5, {"hooks": [null]}], "Other": null}}',
+    "a group with no hook in it": group()[:-2] + ', "Stop": [{"hooks": [], "note": 1}]}}',
+    "UTF-16 behind its byte order mark": b"\xff\xfe" + group().encode("utf-16-le"),
+    "bytes that are no UTF-8": group().encode()[:-1] + b', "x": "\xff\xfe"}',
+    "a lone surrogate": group()[:-1] + ', "x": "\\ud800"}',
     "a byte order mark": b"\xef\xbb\xbf" + group().encode(),
     "an unknown event": '{"hooks": {"Nonsense": [{"hooks": [' + HOOK + "]}]}}",
     "unknown keys": group(HOOK[:-1] + ', "note": [1]}')[:-1] + ', "custom": {"a": 1}}',

@@ -20,7 +20,7 @@ class HyperfineJson:
 
     def render(self, measured: Measured) -> bytes:
         results = [_result(arm) for arm in measured.arms]
-        return json.dumps({"results": results}, indent=2, ensure_ascii=False).encode() + b"\n"
+        return json.dumps({"results": results}, indent=2, ensure_ascii=False).encode(errors="replace") + b"\n"
 
 
 def _result(arm: ArmRuns) -> dict[str, Any]:

@@ -23,7 +23,7 @@ class Markdown:
     appends = False
 
     def render(self, measured: Measured) -> bytes:
-        return ("\n".join(_body(measured)) + "\n").encode()
+        return ("\n".join(_body(measured)) + "\n").encode(errors="replace")
 
 
 class Summary:
@@ -40,7 +40,7 @@ class Summary:
             "",
             *(["> [!WARNING]", *warnings, ""] if warnings else []),
         ]
-        return ("\n".join(lines) + "\n").encode()
+        return ("\n".join(lines) + "\n").encode(errors="replace")
 
 
 def _body(measured: Measured) -> list[str]:

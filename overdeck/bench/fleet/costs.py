@@ -16,7 +16,7 @@ from overdeck.bench.fleet.rates import Rate
 from overdeck.bench.noise import busy_before, read_noise, stolen
 from overdeck.bench.recording import PlannedArm
 from overdeck.bench.rounds import Cell, run_rounds
-from overdeck.bench.starts import Starts, counted_or_why, counter_or_why
+from overdeck.bench.starts.counter import Starts, counted_or_why, counter_or_why
 from overdeck.dispatch.clients import subject_key
 from overdeck.dispatch.matchers import matches
 from overdeck.errors import InvalidMeasurement, usage

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from overdeck.bench.bootstrap import Estimate
 from overdeck.bench.fleet.arithmetic import pull, scaled, total_of_means, totals_ratio
 from overdeck.bench.fleet.rates import Rate, Rates, Session
-from overdeck.bench.starts import Count
+from overdeck.bench.starts.counter import Count
 
 FEWEST_SESSIONS = 6
 """With fewer recorded sessions it cannot be told how much they differ."""

@@ -8,7 +8,7 @@ from overdeck.bench.fleet.model import ArmTotal, EventCost, Fleet, Span, distinc
 from overdeck.bench.fleet.rates import Rate
 from overdeck.bench.fleet.recorded import IDLE
 from overdeck.bench.report import times
-from overdeck.bench.starts import Count
+from overdeck.bench.starts.counter import Count
 from overdeck.telemetry.words import span
 
 COLUMNS = ("event", "rate", "arm", "CPU ms", "95 % CI", "wall ms", "starts", "cores", "starts/s", "machine")

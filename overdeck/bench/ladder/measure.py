@@ -13,7 +13,7 @@ from overdeck.bench.limits import check_timeout
 from overdeck.bench.noise import busy_before, read_noise, stolen
 from overdeck.bench.payloads import generate
 from overdeck.bench.rounds import Cell, run_rounds
-from overdeck.bench.starts import Count, Starts, counted_or_why, counter_or_why
+from overdeck.bench.starts.counter import Count, Starts, counted_or_why, counter_or_why
 from overdeck.bench.statistics import Ratio, ratio
 from overdeck.errors import InvalidMeasurement, usage
 from overdeck.spawn.launch import Run

@@ -41,7 +41,8 @@ def ab(
         int | None,
         typer.Option(
             "--pairs",
-            help="Blocks of one run of each arm in random order. Default: 40, with --until-decided 400.",
+            help="Blocks of one run of each arm in random order, 8 or more (--self-check: 11, --until-decided: 14; "
+            "more with more arms). Default: 40, with --until-decided 400.",
         ),
     ] = None,
     until_decided: Annotated[
@@ -102,7 +103,7 @@ def ab(
     """
     from overdeck.bench.arm import parse_arm
     from overdeck.bench.blocks import draw_seed
-    from overdeck.bench.compare import compare
+    from overdeck.bench.compare import check, compare
     from overdeck.bench.export import destinations, measured, write_exports
     from overdeck.errors import InvalidMeasurement
 
@@ -117,7 +118,13 @@ def ab(
                 f"{len(arms)} arm{'s' * (len(arms) != 1)}: a comparison has 2 to {len(_NAMES)}",
                 hint="hookbench ab 'python3 old.py' 'python3 new.py'",
             )
-        wanted = destinations(json=export_json, markdown=export_markdown, summary=summary, plot=plot)
+        wanted = destinations(
+            json=export_json,
+            markdown=export_markdown,
+            summary=summary,
+            plot=plot,
+            taken={"the payload": payload, "the raw record": raw},
+        )
         content = stdin_bytes(payload, payload_size, event, tool, out.note)
         chosen = draw_seed() if seed is None else seed
         out.note(f"seed {chosen}")
@@ -126,6 +133,23 @@ def ab(
             for name, text in zip(_NAMES, arms, strict=False)
         ]
         environ, before, after = environ_of(env or []), _steps("prepare", prepare), _steps("cleanup", cleanup)
+        check(
+            parsed,
+            most,
+            until_decided=until_decided,
+            self_check=self_check,
+            warm_up=warm_up,
+            stress=stress,
+            timeout_s=timeout,
+        )
+        if raw and payload and raw.exists() and raw.samefile(payload) and raw.is_file():
+            raise usage(f"--raw would overwrite {raw}, which is the payload", hint="give --raw a file of its own")
+        for arm in parsed:
+            if unwaited := sum(wait.background for wait in arm.waits):
+                out.note(
+                    f"arm {arm.name} starts {unwaited} async handler{'s' * (unwaited != 1)}, which no run waits for: "
+                    "between two runs they get up to 5 s to end, off the clock"
+                )
         record = raw or _kept(out)
         if record:
             out.note(f"raw record {record} (hookbench report reads it, whole or cut short)")

@@ -8,6 +8,7 @@ import typer
 
 from overdeck.errors import usage
 from overdeck.paths import shipped
+from overdeck.payloadfile import payload_bytes
 
 ARM_HELP = (
     "a command, split into words and run without a shell (say sh -c '…' for one); settings.json or settings:FILE: "
@@ -53,7 +54,7 @@ def stdin_bytes(
     if payload is not None:
         if size is not None:
             raise usage("--payload-size makes a payload, and --payload names one", hint="leave out one of the two")
-        return payload.read_bytes()
+        return payload_bytes(payload)
     if event is not None:
         from overdeck.bench.payloads import generate, parse_size
 

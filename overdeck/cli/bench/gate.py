@@ -12,7 +12,7 @@ from overdeck.cli.output import JsonOption, Output, verb
 from overdeck.errors import ExitCode
 
 if TYPE_CHECKING:
-    from overdeck.bench.gate import GateOutcome
+    from overdeck.bench.gate.run import GateOutcome
 
 
 def gate(
@@ -46,9 +46,9 @@ def gate(
     Exit 0 pass or (without --strict) inconclusive, 1 fail, 4 invalid: nothing that was not measured passes.
     """
     from overdeck.bench.blocks import draw_seed
-    from overdeck.bench.gate import run_gate
-    from overdeck.bench.gate_config import read_gate_config
-    from overdeck.bench.gate_report import as_data, reports
+    from overdeck.bench.gate.config import read_gate_config
+    from overdeck.bench.gate.report import as_data, reports
+    from overdeck.bench.gate.run import run_gate
     from overdeck.errors import InvalidMeasurement
 
     with verb("gate", as_json, outlives_reader=True) as out, signals_unwind():
@@ -96,7 +96,7 @@ def _conclude(out: Output, outcome: "GateOutcome", *, strict: bool) -> None:
 
 
 def _show(out: Output, outcome: "GateOutcome") -> None:
-    from overdeck.bench.gate_report import COLUMNS, NUMERIC, reasons, rows
+    from overdeck.bench.gate.report import COLUMNS, NUMERIC, reasons, rows
 
     names = ", ".join(row.name for row in outcome.scenarios if row.verdict == outcome.verdict)
     gone = f"; no longer measured: {', '.join(outcome.dropped)}" if outcome.dropped else ""

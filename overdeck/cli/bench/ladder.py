@@ -65,7 +65,8 @@ def ladder(
 
 def _size(word: str) -> int:
     """``32k`` in bytes; raises OverdeckError (usage) that names the word."""
-    from overdeck.bench.payloads import LARGEST, SMALLEST, parse_size
+    from overdeck.bench.payloads import SMALLEST, parse_size
+    from overdeck.payloadfile import LARGEST
 
     try:
         size = parse_size(word)

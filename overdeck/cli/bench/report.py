@@ -49,7 +49,13 @@ def report(
                 f"{len(files)} records are {len(files)} measurements, which are never pooled: machines change",
                 hint=f"hookbench report {files[0]}, and each of the others by itself",
             )
-        wanted = destinations(json=export_json, markdown=export_markdown, summary=summary, plot=plot)
+        wanted = destinations(
+            json=export_json,
+            markdown=export_markdown,
+            summary=summary,
+            plot=plot,
+            taken={"the raw record": files[0]},
+        )
         recording = read_raw(files[0])
         plan = recording.plan
         if metric is not None:

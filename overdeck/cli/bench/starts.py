@@ -38,9 +38,9 @@ def starts(
 
     Example: hookbench starts --payload call.json -- python3 hook.py
     """
-    from overdeck.bench import starts_report as report
     from overdeck.bench.arm import command_arm, parse_arm
-    from overdeck.bench.starts import StartCounter
+    from overdeck.bench.starts import report
+    from overdeck.bench.starts.counter import StartCounter
 
     with verb("starts", as_json) as out, signals_unwind(), TemporaryDirectory(prefix="hookbench-") as room:
         text = _arm_text(command or [], settings)

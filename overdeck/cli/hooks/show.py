@@ -27,4 +27,7 @@ def show(
         out.line(f"  {'literals':14} {' '.join(data['literals']) or '(none: runs always)'}")
         for key, value in data["config"].items():
             out.line(f"  config {key} = {value!r}")
+        if data["class"] == "adopted":
+            out.line(f"  {'proof':14} its certificate; replay it again: overdeck adopt --check")
+            return
         out.line(f"  {'matrix':14} {data['cases']} cases; run them: overdeck hooks test {data['id']}")

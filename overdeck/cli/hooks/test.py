@@ -23,7 +23,7 @@ def test(
     from overdeck.authoring.fleet import load_fleet, recipe_for
     from overdeck.authoring.inventory import find
     from overdeck.authoring.matrix import run_matrix
-    from overdeck.errors import ExitCode
+    from overdeck.errors import ExitCode, usage
     from overdeck.paths import Places
 
     with verb("hooks.test", as_json) as out:
@@ -31,7 +31,11 @@ def test(
         if module_ids:
             chosen = [find(places, module_id).manifest for module_id in module_ids]
         else:
-            chosen = load_fleet(recipe_for(places)).enabled
+            chosen = [manifest for manifest in load_fleet(recipe_for(places)).enabled if manifest.cls != "adopted"]
+        if adopted := [manifest.id for manifest in chosen if manifest.cls == "adopted"]:
+            raise usage(
+                f"{adopted[0]} is an adopted hook: it has a certificate, no matrix", hint="overdeck adopt --check"
+            )
         results = [run_matrix(manifest) for manifest in chosen]
         try:
             remember(places, zip(chosen, results, strict=True), datetime.now(UTC))

@@ -28,4 +28,5 @@ def init(registry: RegistryOption = None, as_json: JsonOption = False) -> None:
             return
         for path in made.written:
             out.line(f"wrote {path}")
-        out.note("next: commit the folder, then od-incidents open --class CLASS --title …")
+        first = "commit the folder, then " if any((folder / ".git").exists() for folder in root.parents) else ""
+        out.note(f"next: {first}od-incidents open --class CLASS --title …")

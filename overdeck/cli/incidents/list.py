@@ -21,6 +21,15 @@ class StateName(StrEnum):
     all = "all"
 
 
+class Order(StrEnum):
+    """What ``--sort`` may be."""
+
+    last = "last"
+    seen = "seen"
+    opened = "opened"
+    class_name = "class"
+
+
 def list_incidents(
     *,
     type_name: Annotated[
@@ -33,6 +42,10 @@ def list_incidents(
     since: Annotated[
         str | None, typer.Option("--since", metavar="AGE", help="Only what moved since: 7d, 12h or 2026-08-15.")
     ] = None,
+    order: Annotated[
+        Order,
+        typer.Option("--sort", help="The last moved first, the most often seen, the last opened, or by class."),
+    ] = Order.last,
     registry: RegistryOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -56,7 +69,9 @@ def list_incidents(
             class_ids = [one.id for one in classes]
         start = when.since(since, time.time()) if since is not None else ""
         everything = overview(found, out.warn, Places.from_environment().cache)
-        chosen = select(everything.incidents, state=state.value, class_ids=class_ids, since=start)
+        chosen = select(
+            everything.incidents, state=state.value, class_ids=class_ids, since=start, order=order.value
+        )
         if as_json:
             out.data = {
                 "incidents": [one.facts for one in chosen],

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from overdeck.cli.incidents.options import KeyOption, RegistryOption, find_registry
+from overdeck.cli.incidents.reminding import remind
 from overdeck.cli.output import JsonOption, verb
 
 
@@ -13,6 +14,9 @@ def note(
     wanted: Annotated[str, typer.Argument(metavar="ID", help="The incident; the beginning of its id is enough.")],
     text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What is to be remembered.")] = None,
     *,
+    link: Annotated[
+        str | None, typer.Option("--link", metavar="ID", help="Another incident that it has to do with.")
+    ] = None,
     message: Annotated[str | None, typer.Option("--message", hidden=True)] = None,
     key: KeyOption = None,
     registry: RegistryOption = None,
@@ -24,9 +28,11 @@ def note(
         from overdeck.incidents.when import timestamp
 
         said = text if text is not None else message or ""
-        added = noting.note(find_registry(registry), wanted, said, timestamp(time.time()), key=key, warn=out.warn)
+        here = find_registry(registry)
+        added = noting.note(here, wanted, said, timestamp(time.time()), key=key, warn=out.warn, link=link)
         out.data = {**added.incident.facts, "recorded": added.recorded}
         if added.recorded:
             out.line(f"{added.incident.id} noted")
+            remind(out, here.log)
         else:
             out.line(f"{added.incident.id} has this note already (key {key}); nothing was written")

@@ -4,11 +4,12 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
 from overdeck.cli.incidents.options import KeyOption, RegistryOption, find_registry
+from overdeck.cli.incidents.reminding import remind
 from overdeck.cli.output import JsonOption, Output, verb
 from overdeck.errors import usage
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from overdeck.incidents.intake import Intake
     from overdeck.incidents.opening import Opened
     from overdeck.incidents.registry import Registry
+
+INPUT_LIMIT = 64 << 20
+"""Bytes of a report: one of a thousand modules has less than a mebibyte."""
 
 ONE = 'od-incidents open --class hook-timeout --title "…"'
 
@@ -111,14 +115,15 @@ def open_incident(
         out.data = {**_facts(opened), "trailer": opened.trailer, "log": str(opened.log)}
         _show(out, opened)
         out.note(f"the commit that fixes it has this line at the end of its message: {opened.trailer}")
-        _remind(out, [opened])
+        _remind_once(out, [opened])
 
 
 def _input(file: Path | None, source: str) -> bytes:
     """The report: the file, else standard input, which must be a pipe or a file."""
     if file is not None and str(file) != "-":
         try:
-            return file.read_bytes()
+            with file.open("rb") as stream:
+                return _limited(stream, str(file))
         except FileNotFoundError:
             raise usage(
                 f"there is no {file}", hint=f"overdeck doctor --json | od-incidents open {source}"
@@ -128,7 +133,20 @@ def _input(file: Path | None, source: str) -> bytes:
             f"{source} reads a report, and standard input is the terminal",
             hint=f"overdeck {'audit' if 'audit' in source else 'doctor'} --json | od-incidents open {source}",
         )
-    return sys.stdin.buffer.read()
+    return _limited(sys.stdin.buffer, "standard input")
+
+
+def _limited(stream: BinaryIO, name: str) -> bytes:
+    """All of ``stream``, which may be a device without end."""
+    raw = stream.read(INPUT_LIMIT + 1)
+    if len(raw) > INPUT_LIMIT:
+        raise usage(
+            f"{name} holds more than {INPUT_LIMIT >> 20} MiB, so it is no report",
+            code="too-long",
+            hint="overdeck doctor --json | od-incidents open --from-doctor; of a long log of events: "
+            "tail -n 1000 FILE | od-incidents open --from-stdin",
+        )
+    return raw
 
 
 def _record(
@@ -155,7 +173,7 @@ def _record(
         out.note("--class CLASS opens what no class is for; the detector of a class is set in taxonomy.toml")
     if not done.opened and not done.unclassed:
         out.line(f"nothing to record: {found.idle} findings are idle")
-    _remind(out, done.opened)
+    _remind_once(out, done.opened)
 
 
 def _facts(opened: "Opened") -> dict[str, object]:
@@ -185,9 +203,6 @@ def _show(out: Output, opened: "Opened") -> None:
         out.note(f"it happened before: od-incidents show {name}")
 
 
-def _remind(out: Output, opened: "Sequence[Opened]") -> None:
-    """A log in a git work tree is to be committed."""
-    logs = dict.fromkeys(one.log for one in opened if one.recorded)
-    for log in logs:
-        if any((folder / ".git").exists() for folder in log.parents):
-            out.note(f"commit the log, too: {log}")
+def _remind_once(out: Output, opened: "Sequence[Opened]") -> None:
+    for log in dict.fromkeys(one.log for one in opened if one.recorded):
+        remind(out, log)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from overdeck.cli.incidents.options import KeyOption, RegistryOption, find_registry
+from overdeck.cli.incidents.reminding import remind
 from overdeck.cli.output import JsonOption, verb
 
 
@@ -24,12 +25,12 @@ def reopen(
         from overdeck.incidents import noting
         from overdeck.incidents.when import timestamp
 
-        added = noting.reopen(
-            find_registry(registry), wanted, because, timestamp(time.time()), key=key, warn=out.warn
-        )
+        here = find_registry(registry)
+        added = noting.reopen(here, wanted, because, timestamp(time.time()), key=key, warn=out.warn)
         incident = added.incident
         out.data = {**incident.facts, "recorded": added.recorded}
         if added.recorded:
             out.line(f"{incident.id} is open again, for the {incident.episodes}. time")
+            remind(out, here.log)
         else:
             out.line(f"{incident.id} is {incident.state}; nothing was written")

@@ -7,6 +7,7 @@ import typer
 
 from overdeck.cli.incidents.consent import YesOption, consent_of
 from overdeck.cli.incidents.options import KeyOption, RegistryOption, RepoOption, find_registry
+from overdeck.cli.incidents.reminding import remind
 from overdeck.cli.output import JsonOption, verb
 
 
@@ -54,8 +55,9 @@ def resolve(
         from overdeck.incidents.when import timestamp
 
         claim = resolving.Closing(wanted, artifact or (), wont_fix, because, summary, repo, broken, key)
+        here = find_registry(registry)
         outcome = resolving.resolve(
-            find_registry(registry),
+            here,
             claim,
             timestamp(time.time()),
             warn=out.warn,
@@ -71,3 +73,5 @@ def resolve(
             proofs = ", ".join(f"{one.get('artifact')} ({one.get('verdict')})" for one in incident.evidence)
             already = "" if closed.recorded else "already "
             out.line(f"{incident.id} {already}{incident.state}{f': {proofs}' if proofs else ''}")
+        if any(closed.recorded for closed in outcome):
+            remind(out, here.log)

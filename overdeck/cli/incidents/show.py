@@ -9,7 +9,7 @@ from overdeck.cli.output import JsonOption, Output, verb
 from overdeck.errors import OverdeckError
 
 if TYPE_CHECKING:
-    from overdeck.incidents.fold import Incident
+    from overdeck.incidents.fold import Incident, State
     from overdeck.incidents.registry import Registry
 
 _LINKS = {"trailer": "named by its trailer", "call": "linked by the call that ran it"}
@@ -32,11 +32,14 @@ def show(
             **incident.facts,
             **about,
             "recurring": incident.class_id in state.recurring,
+            "linked": [
+                {"id": other.id, "state": other.state, "title": other.title} for other in state.links(incident)
+            ],
             "evidence": incident.evidence,
             "timeline": [dict(event.body) for event in incident.events],
         }
         if not as_json:
-            _print(out, incident, about, recurring=incident.class_id in state.recurring)
+            _print(out, incident, about, state)
 
 
 def _class_facts(out: Output, registry: "Registry", incident: "Incident") -> dict[str, Any]:
@@ -56,9 +59,10 @@ def _class_facts(out: Output, registry: "Registry", incident: "Incident") -> dic
     }
 
 
-def _print(out: Output, incident: "Incident", about: dict[str, Any], *, recurring: bool) -> None:
+def _print(out: Output, incident: "Incident", about: dict[str, Any], state: "State") -> None:
     from overdeck.incidents.text import shown
 
+    recurring = incident.class_id in state.recurring
     seen = f"{incident.occurrences} occurrences" if incident.occurrences > 1 else "1 occurrence"
     out.line(f"{incident.id}  {incident.state}  {shown(incident.title)}")
     out.line(
@@ -72,6 +76,8 @@ def _print(out: Output, incident: "Incident", about: dict[str, Any], *, recurrin
         out.line(f"old build {incident.old_builds} of the occurrences, by sessions without the fix")
     if incident.merged:
         out.line(f"merged    {', '.join(incident.merged)}")
+    for other in state.links(incident):
+        out.line(f"linked    {other.id}  {other.state}  {shown(other.title)}")
     if about["playbook"]:
         first = ", the machine first" if about["machine_first"] else ""
         out.line(f"playbook  {about['playbook']}{first}")

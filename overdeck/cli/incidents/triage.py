@@ -26,7 +26,7 @@ def triage(
 
     A later step is a suspect only where all before it are innocent. Exit 1 when a check fails; changes nothing.
     """
-    with verb("incidents.triage", as_json) as out:
+    with verb("incidents.triage", as_json, looks_itself=True) as out:
         found = run_visit(out, watch=watch, pid=pid, guard_log=guard_log, yes=yes)
         known = _known(out, found, registry)
         out.data = {**found.facts, "incidents": known}

@@ -7,6 +7,7 @@ import typer
 
 from overdeck.cli.incidents.consent import YesOption, consent_of
 from overdeck.cli.incidents.options import RegistryOption, RepoOption, find_registry
+from overdeck.cli.incidents.reminding import remind
 from overdeck.cli.output import JsonOption, verb
 from overdeck.errors import ExitCode, usage
 
@@ -35,8 +36,9 @@ def verify(
                 code="nothing-chosen",
                 hint="od-incidents verify --all",
             )
+        here = find_registry(registry)
         done = verifying.verify(
-            find_registry(registry),
+            here,
             None if everything else wanted,
             timestamp(time.time()),
             warn=out.warn,
@@ -63,6 +65,8 @@ def verify(
             out.line(f"{one.incident.id} {one.verdict}: {one.incident.state}")
         if not done:
             out.note("no incident is resolved; od-incidents list --state all")
+        if any(one.verdict == verifying.LOST for one in done):
+            remind(out, here.log)
         codes = {one.exit_code for one in done}
         out.exit_code = next(
             (code for code in (ExitCode.REJECTED, ExitCode.UNVERIFIABLE) if code in codes), ExitCode.OK

@@ -160,7 +160,7 @@ def _interpreter(repo: Path, policy: Policy, *, needed: bool) -> str:
         path = Path(os.path.normpath(repo / name))
         if not os.access(path, os.X_OK) or not path.is_file():
             continue
-        if path.is_relative_to(repo) and git("ls-files", "--error-unmatch", "--", str(path), cwd=repo).code == 0:
+        if _is_tracked(repo, path):
             raise unverifiable(
                 f"{path} is tracked by git, so it is no interpreter of this project but a file of a commit",
                 "untrusted-interpreter",
@@ -175,6 +175,15 @@ def _interpreter(repo: Path, policy: Policy, *, needed: bool) -> str:
             "make the virtual environment of the project, or set python in [evidence] of registry.toml",
         )
     return fallback or ""
+
+
+def _is_tracked(repo: Path, path: Path) -> bool:
+    """Whether git tracks ``path``, a link on the way to it, or the file in ``repo`` that it leads to."""
+    ways = [path, *path.parents, path.resolve()]
+    tops = (repo, repo.resolve())
+    inside = {str(way.relative_to(top)) for way in ways for top in tops if way.is_relative_to(top)} - {"."}
+    listed = git("--literal-pathspecs", "ls-files", "-z", "--", *sorted(inside), cwd=repo) if inside else None
+    return listed is not None and not inside.isdisjoint(listed.stdout.split("\0"))
 
 
 def is_run(artifact: Artifact) -> bool:

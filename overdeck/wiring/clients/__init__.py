@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from overdeck.paths import Places
+from overdeck.wiring.reading import present
 
 if TYPE_CHECKING:
     from overdeck.wiring.handler import Handler
@@ -67,21 +68,27 @@ _LOADED: dict[str, Client] = {}
 def owner(path: Path) -> str:
     """Whose file this is, by its name and the folders above it; ``claude`` where nothing says otherwise."""
     path = path.absolute()
-    parents = [folder.name for folder in path.parents]
-    for client, folder in (
-        ("codex", ".codex"),
-        ("gemini", ".gemini"),
-        ("opencode", ".opencode"),
-        ("cursor", ".cursor"),
-    ):
-        if folder in parents[:3]:
-            return client
+    above = [folder.name for folder in path.parents]
+    if not above:
+        return "claude"
+    if path.name == "hooks.json" and above[0] in (".codex", ".cursor"):
+        return above[0][1:]
+    if path.name == "config.toml":
+        return "codex"
+    if path.name == "settings.json" and above[0] == ".gemini":
+        return "gemini"
+    if path.name == "hooks.json" and present(path.parent.parent / "gemini-extension.json"):
+        return "gemini"
     if path.name in ("opencode.json", "opencode.jsonc"):
         return "opencode"
-    if parents[0] == "hooks" and parents[1:2] in ([".github"], [".copilot"]) and path.suffix == ".json":
+    if (
+        above[0] in ("plugin", "plugins")
+        and above[1:2] in (["opencode"], [".opencode"])
+        and path.suffix != ".json"
+    ):
+        return "opencode"
+    if path.suffix == ".json" and above[0] == "hooks" and above[1:2] in ([".github"], [".copilot"]):
         return "copilot"
-    if path.name == "hooks.json" and (path.parent.parent / "gemini-extension.json").is_file():
-        return "gemini"
     return "claude"
 
 

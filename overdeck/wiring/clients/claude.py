@@ -1,39 +1,38 @@
 """Claude Code 2.1.197: settings files, plugins, and the front matter of skills and agents.
 
-Measured (contract/FACTS.md): what makes it drop a settings file or a plugin's hooks.json, matchers, dedup, timeouts,
-``disableAllHooks`` stopping plugins. Documentation only: managed settings and ``allowManagedHooksOnly``, hooks named
-in plugin.json, hooks in front matter.
+Measured (contract/FACTS.md; what that leaves open, docs/plans/wiring.md): what makes it drop a settings file or plugin,
+matchers, dedup, timeouts, which scopes ``disableAllHooks`` and ``allowManagedHooksOnly`` reach, hooks in plugin.json
+and in front matter, its record of installed plugins. Not measured: where an administrator's settings are on macOS.
 """
 
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from overdeck.dispatch import clients as answers
 from overdeck.dispatch import matchers
 from overdeck.paths import Places
+from overdeck.wiring.clients.claude_types import TARGETS, beside_hooks, flaws, in_manifest
 from overdeck.wiring.clients.opening import distinct, opened
 from overdeck.wiring.handler import LONGEST_TIMEOUT_S, Handler
-from overdeck.wiring.parsing import Dialect, Flaw, Walk, document, kind, positive, shown
+from overdeck.wiring.parsing import Dialect, Problem, Walk, document, kind, positive
 from overdeck.wiring.reading import below, listed, read_regular
 from overdeck.wiring.settings import Settings
 
 NAME = "claude"
 EVENTS = matchers.CLAUDE_EVENTS
 
-TYPES = ("command", "http", "prompt", "agent", "mcp_tool")
-"""The handler types it knows; any other makes it drop the file."""
-
 DEFAULT_TIMEOUT_S = 600.0
 EVENT_TIMEOUT_S = {"UserPromptSubmit": 30.0, "SessionEnd": 1.5}
 """Where a handler names no timeout (FACTS 0.14, 0.15)."""
 
+_BOM, _NO_BOM = "it begins with a byte order mark", "save it as UTF-8 without one"
+
 LONGEST_MATCHER = 10_000
 """Characters of a matcher that is still compiled; nobody writes a longer one, and compiling it would take seconds."""
-
-_TARGETS = {"command": "command", "http": "url", "prompt": "prompt", "agent": "prompt", "mcp_tool": "tool"}
 
 
 def usual_paths(places: Places, project: Path) -> list[Path]:
@@ -49,8 +48,11 @@ def files(places: Places, project: Path, *, root: Path = Path("/"), named: Seque
     found = [file for path, scope in scopes.items() for file in opened(NAME, path, scope=scope)]
     found += [file for path in named for file in opened(NAME, path, scope="")]
     found += [file for path in managed_paths(root) for file in opened(NAME, path, scope="managed")]
-    for name in enabled_plugins(found):
-        for folder in installed_plugins(places, project).get(name, []):
+    enabled = enabled_plugins(found)
+    installed = installed_plugins(places, project) if enabled else {}
+    for name in enabled:
+        here = marketplace_folder(places, name)
+        for folder in installed.get(name, []) if here is None else [here]:
             found += plugin_files(folder)
     for folder in distinct([places.claude_dir, project / ".claude"]):
         found += component_files(folder)
@@ -99,6 +101,22 @@ def installed_plugins(places: Places, project: Path) -> dict[str, list[Path]]:
         return {}
 
 
+def marketplace_folder(places: Places, plugin: str) -> Path | None:
+    """Where a plugin of a marketplace that is a local folder runs from: there, not from its installed copy (measured).
+    None for any other marketplace, and where the client's bookkeeping is odd.
+    """
+    name, _, marketplace = plugin.rpartition("@")
+    try:
+        known = json.loads(read_regular(places.claude_dir / "plugins" / "known_marketplaces.json"))[marketplace]
+        if known["source"]["source"] != "directory":
+            return None
+        root = Path(known["installLocation"])
+        listed = json.loads(read_regular(root / ".claude-plugin" / "marketplace.json"))["plugins"]
+        return _inside(root, next(one["source"] for one in listed if one["name"] == name))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, StopIteration, RecursionError):
+        return None
+
+
 def _folders(entry: Any, project: Path) -> Iterator[Path]:
     for one in entry if isinstance(entry, list) else [entry]:
         if isinstance(one, dict) and isinstance(one.get("installPath"), str) and one["installPath"]:
@@ -116,6 +134,7 @@ def plugin_files(folder: Path) -> list[Settings]:
     """
     usual = folder / "hooks" / "hooks.json"
     found = list(opened(NAME, usual, scope="plugin", plugin_root=folder))
+    broken: Path | None = None
     manifest = folder / ".claude-plugin" / "plugin.json"
     read = [usual.absolute()]
     for file in opened(NAME, manifest, scope="plugin", plugin_root=folder):
@@ -124,11 +143,21 @@ def plugin_files(folder: Path) -> list[Settings]:
         paths = [_inside(folder, name) for name in named if isinstance(name, str)]
         if file.all_handlers or file.problems:
             found.append(file)
+        if file.dropped:
+            broken = file.path
         for path in paths:
             if path is not None and path not in read:
                 read.append(path)
                 found += opened(NAME, path, scope="plugin", plugin_root=folder)
-    return found + component_files(folder, plugin_root=folder)
+    found += component_files(folder, plugin_root=folder)
+    return found if broken is None else [file if file.path == broken else _lost(file, broken) for file in found]
+
+
+def _lost(file: Settings, manifest: Path) -> Settings:
+    """A plugin's file that is lost with its plugin.json (measured: one flaw there takes every hook of the plugin)."""
+    problem = Problem(f"{manifest.name} is flawed, and the plugin is not loaded", "", f"mend {manifest}")
+    handlers = tuple(replace(handler, dropped=True) for handler in file.all_handlers)
+    return replace(file, all_handlers=handlers, problems=(*file.problems, problem))
 
 
 def component_files(folder: Path, *, plugin_root: Path | None = None) -> list[Settings]:
@@ -144,6 +173,8 @@ def component_files(folder: Path, *, plugin_root: Path | None = None) -> list[Se
 def parse(raw: bytes, path: Path, *, scope: str = "", plugin_root: Path | None = None) -> Settings:
     """A settings file, a plugin's hooks.json or plugin.json, or a Markdown file with front matter, by its name."""
     if path.suffix == ".md":
+        if b"hooks" not in raw:  # most skills: nothing to import a parser for
+            return Settings(path, {}, (), (), plugin_root, NAME, scope or _component(path))
         from overdeck.wiring.clients.frontmatter import parse_front_matter
 
         return parse_front_matter(raw, path, scope=scope or _component(path), plugin_root=plugin_root)
@@ -156,42 +187,68 @@ def parse(raw: bytes, path: Path, *, scope: str = "", plugin_root: Path | None =
 
 
 def parse_hooks(raw: bytes, path: Path, *, scope: str = "", plugin_root: Path | None = None) -> Settings:
-    """A settings file; a plugin's hooks.json, whose rules are stricter, where ``plugin_root`` is given."""
-    data, problems = document(raw.decode("utf-8", errors="replace").removeprefix("\ufeff"))
-    walk = Walk(DIALECT, path, str(plugin_root) if plugin_root is not None else "", problems)
+    """A settings file; a plugin's hooks.json, whose rules are stricter, where ``plugin_root`` is given.
+
+    In an administrator's file a flaw costs only the key it stands in (measured for ``model`` and ``hooks``).
+    """
+    text = decoded(raw)
+    data, problems = document(text.removeprefix("\ufeff"))
+    dialect = SETTINGS_DIALECT if plugin_root is None else DIALECT
+    walk = Walk(dialect, path, str(plugin_root) if plugin_root is not None else "", problems)
+    if plugin_root is not None and text.startswith("\ufeff"):
+        walk.problem(_BOM, _NO_BOM)
     if not isinstance(data, dict):
         if not problems:
             walk.problem("the top level is not an object", "make it one: { … }")
         data = {}
     elif plugin_root is None:
-        _unrelated(walk, data)
+        for reason, fix, at in beside_hooks(data):
+            walk.problem(reason, fix, *at, drops=scope != "managed")
     elif "hooks" not in data:
         walk.problem('a plugin file needs the {"hooks": …} wrapper', 'put the events under "hooks"')
         walk.events({key: value for key, value in data.items() if isinstance(value, list)})
     if "hooks" in data:
         if plugin_root is not None:
-            _unknown_events(walk, data["hooks"], "hooks")
+            unknown_events(walk, data["hooks"], "hooks")
         walk.hooks(data["hooks"], "hooks")
+    if plugin_root is not None and not isinstance(data.get("description", ""), str):
+        walk.problem(f"description is {kind(data['description'])}, not a string", "write a string", "description")
     scope = scope or ("plugin" if plugin_root is not None else "")
     return Settings(path, data, walk.handlers, tuple(walk.problems), plugin_root, NAME, scope)
 
 
+def decoded(raw: bytes) -> str:
+    """The text as the client takes it (measured): UTF-16 behind its byte order mark, else UTF-8, whatever is in it."""
+    encoding = "utf-16-le" if raw.startswith(b"\xff\xfe") else "utf-8"
+    return raw.decode(encoding, errors="replace")
+
+
 def parse_manifest(raw: bytes, path: Path, *, plugin_root: Path) -> Settings:
-    """The hooks written into a plugin.json; those it names by path are files of their own (``plugin_files``)."""
-    data, problems = document(raw.decode("utf-8", errors="replace").removeprefix("\ufeff"))
+    """The hooks written into a plugin.json; those it names by path are files of their own (``plugin_files``).
+
+    The table of events stands there without a wrapper; a path begins with ``./`` (measured).
+    """
+    text = decoded(raw)
+    data, problems = document(text.removeprefix("\ufeff"))
     walk = Walk(DIALECT, path, str(plugin_root), problems)
+    if text.startswith("\ufeff"):
+        walk.problem(_BOM, _NO_BOM)
     data = data if isinstance(data, dict) else {}
-    hooks = data.get("hooks")
+    for reason, fix, path_in in in_manifest(data) if not problems else ():
+        walk.problem(reason, fix, *path_in)
+    hooks = data.get("hooks", [])
     for i, part in enumerate(hooks if isinstance(hooks, list) else [hooks]):
         at = ["hooks", str(i)] if isinstance(hooks, list) else ["hooks"]
-        if isinstance(part, str) and _inside(plugin_root, part) is None:
-            fix = "write a path below the plugin's folder: ./hooks/more.json"
-            walk.problem(f"{part[:80]!r} leaves the plugin's folder", fix, *at, drops=False)
         if isinstance(part, dict):
-            if isinstance(part.get("hooks"), dict):
-                part, at = part["hooks"], [*at, "hooks"]
-            _unknown_events(walk, part, *at)
+            unknown_events(walk, part, *at)
             walk.hooks(part, *at)
+        elif not isinstance(part, str):
+            walk.problem(f"hooks is {kind(part)}", "write a path (./more.json) or a table of events", *at)
+        elif not part.startswith("./"):
+            walk.problem(f"the path {part[:80]!r} does not begin with ./", "write ./ before it", *at)
+        elif _inside(plugin_root, part) is None:
+            fix = "write a path below the plugin's folder"
+            walk.problem(f"{part[:80]!r} leaves the plugin's folder: nothing is read there", fix, *at, drops=False)
     return Settings(path, data, walk.handlers, tuple(walk.problems), plugin_root, NAME, "plugin")
 
 
@@ -208,51 +265,18 @@ def _component(path: Path) -> str:
     return "agent" if "agents" in [folder.name for folder in path.parents[:3]] else "skill"
 
 
-def _unrelated(walk: Walk, data: Mapping[str, Any]) -> None:
-    """Keys beside ``hooks`` whose wrong type was measured to take the file with it."""
-    model = data.get("model")
-    if model is not None and not isinstance(model, str):
-        walk.problem(f"model is {kind(model)}, not a string", "write the model's name as a string", "model")
-    if "permissions" not in data:
-        return
-    permissions = data["permissions"]
-    if not isinstance(permissions, dict):
-        fix = "write an object with lists"
-        walk.problem(f"permissions is {kind(permissions)}, not an object", fix, "permissions")
-        return
-    for name in ("allow", "deny", "ask"):
-        rules = permissions.get(name, [])
-        if not isinstance(rules, list) or not all(isinstance(rule, str) for rule in rules):
-            walk.problem(f"permissions.{name} is not a list of strings", 'write ["RULE", …]', "permissions", name)
-
-
-def _unknown_events(walk: Walk, events: object, *at: str) -> None:
+def unknown_events(walk: Walk, events: object, *at: str) -> None:
+    """What settings tolerate, and a plugin or a front matter is dropped for (measured)."""
     for event in events if isinstance(events, dict) else ():
         if event not in EVENTS:
-            walk.problem(f"a plugin file names {event!r}, which is no event", "remove it", *at, event)
+            walk.problem(f"it names {event[:60]!r}, which is no event", "remove it", *at, event)
 
 
-def _flaws(hook: Mapping[str, Any]) -> Iterator[Flaw]:
-    """What in one hook object makes it drop the file."""
-    type = hook.get("type")
-    if "type" not in hook:
-        yield Flaw("the hook has no type", 'add "type": "command"')
-    elif type not in TYPES:
-        yield Flaw(f"unknown hook type {shown(type)}", f"write one of {', '.join(TYPES)}", "type")
-    if type == "command":
-        if "command" not in hook:
-            yield Flaw("the hook has no command", 'add "command": "…", or remove the hook')
-        elif not isinstance(hook["command"], str):
-            yield Flaw(f"command is {kind(hook['command'])}, not a string", "write a string", "command")
-        args = hook.get("args", [])
-        if not isinstance(args, list) or not all(isinstance(word, str) for word in args):
-            yield Flaw("args is not a list of strings", 'write ["…", "…"]', "args")
-    if "timeout" in hook and positive(hook["timeout"]) is None:
-        written = json.dumps(hook["timeout"]) if not isinstance(hook["timeout"], dict | list) else "no number"
-        yield Flaw(f"timeout is {written[:40]}, not a number above 0", "write seconds as a number: 10", "timeout")
+DIALECT = Dialect(NAME, TARGETS, flaws, positive)
+"""Plugins and front matter: one flaw takes all of it."""
 
-
-DIALECT = Dialect(NAME, _TARGETS, _flaws, positive)
+SETTINGS_DIALECT = replace(DIALECT, forgiven=EVENTS)
+"""Settings files: measured as FACTS 0.1 says, but that an event which is no list costs only itself."""
 
 
 def matches(matcher: str, subject: str, event: str = "") -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from overdeck.wiring.handler import Handler
 from overdeck.wiring.jsonspans import pointer
-from overdeck.wiring.parsing import Problem, document, kind, positive, text
+from overdeck.wiring.parsing import MOST_PARTS, Problem, document, kind, positive, text
 from overdeck.wiring.settings import Settings
 
 _FIX = 'write {"version": 1, "hooks": {EVENT: [{"command": "…"}]}}'
@@ -32,12 +32,19 @@ def parse_flat(
     if not isinstance(hooks, dict):
         problems.append(Problem(f"hooks is {kind(hooks)}, not an object", "/hooks", _FIX))
         hooks = {}
-    handlers = []
+    handlers: list[Handler] = []
+    left = MOST_PARTS
     for event, entries in hooks.items():
         if not isinstance(entries, list):
             at = pointer(["hooks", event])
             problems.append(Problem(f"{event} is {kind(entries)}, not a list", at, _FIX, drops=False))
             continue
+        left -= 1 + len(entries)
+        if left < 0:
+            problems.append(
+                Problem(f"the rest was not read: over {MOST_PARTS} hooks", "/hooks", _FIX, drops=False)
+            )
+            break
         for i, hook in enumerate(entries):
             at = pointer(["hooks", event, str(i)])
             if not isinstance(hook, dict):

@@ -15,7 +15,7 @@ from overdeck.paths import Places
 from overdeck.wiring.clients.opening import distinct, opened, upwards
 from overdeck.wiring.handler import Handler
 from overdeck.wiring.jsonspans import pointer
-from overdeck.wiring.parsing import Problem, document, kind
+from overdeck.wiring.parsing import MOST_PARTS, Problem, document, kind
 from overdeck.wiring.reading import listed
 from overdeck.wiring.settings import Settings
 
@@ -68,7 +68,7 @@ def parse(raw: bytes, path: Path, *, scope: str = "", plugin_root: Path | None =
         problems.append(Problem(f"plugin is {kind(listing)}, not a list", "/plugin", 'write ["NAME", …]'))
         listing = []
     handlers = []
-    for i, entry in enumerate(listing):
+    for i, entry in enumerate(listing[:MOST_PARTS]):
         name = entry[0] if isinstance(entry, list) and entry else entry  # a pair is a name and its options
         if isinstance(name, str):
             handlers.append(_plugin(name, pointer(["plugin", str(i)]), path, bool(problems)))

@@ -16,7 +16,8 @@ from overdeck.machine.window import Roots, Window, watch
 from overdeck.paths import Places
 from overdeck.wiring import entries
 from overdeck.wiring.install import install
-from overdeck.wiring.receipt import read_receipt
+from overdeck.wiring.receipt import receipts
+from overdeck.wiring.scope import here, neighbours
 from overdeck.wiring.sources import user_settings
 
 INSTALL = "overdeck install"
@@ -99,6 +100,8 @@ class Situation:
     guard_logs: tuple[Path, ...] = guardlog.USUAL
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
+    folder: Path = field(default_factory=here)
+    """Where the doctor is: the settings of its project are looked at beside the user's own."""
     read_table: Callable[[], Sequence[Process]] = table
 
     @cached_property
@@ -156,18 +159,36 @@ class Situation:
         return user_settings(self.places).absolute()
 
     @cached_property
-    def entries(self) -> list[entries.Entry]:
-        """Ours in the user's settings; none where there is no file or it is not JSON."""
-        try:
-            return entries.find(self.settings_file.read_bytes().decode("utf-8-sig"))
-        except (OSError, ValueError):
-            return []
+    def wired(self) -> dict[Path, list[entries.Entry]]:
+        """The settings files with entries of ours, and those that a receipt says had some: the user's first, then the
+        project's here, then those of other projects that are still there.
+        """
+        here = neighbours(self.places, self.folder).values()
+        remembered = [
+            known.file
+            for known in receipts(self.places, self.recipe.client)
+            if not known.pending and (known.file.parent.parent.is_dir() or known.file == self.settings_file)
+        ]
+        files = dict.fromkeys([self.settings_file, *here, *remembered])
+        found = {file: entries.in_file(file) for file in files}
+        return {file: held for file, held in found.items() if held or file in remembered}
 
     @cached_property
+    def entries(self) -> list[entries.Entry]:
+        """Ours in all settings files that are looked at."""
+        return [entry for found in self.wired.values() for entry in found]
+
+    @property
     def installed(self) -> bool:
         """Whether this user has installed Overdeck: there is an entry, or a receipt says there was one."""
-        known = read_receipt(self.places, self.recipe.client, self.settings_file)
-        return bool(self.entries) or known is not None
+        return bool(self.wired)
+
+    def install_again(self, file: Path) -> str:
+        """The command that writes the entries of ``file`` anew."""
+        if file == self.settings_file:
+            return INSTALL
+        scope = "local" if file.name == "settings.local.json" else "project"
+        return f"cd {file.parent.parent} && {INSTALL} --scope {scope}"
 
 
 def run(checks: Iterable[Check], situation: Situation) -> list[Report]:

@@ -12,10 +12,15 @@ from overdeck.process import Completed, run
 from overdeck.wiring.commandline import simple_words
 from overdeck.wiring.costmodel import kinds_of
 from overdeck.wiring.doctor.check import Check, Finding, Result, Situation
+from overdeck.wiring.inner import Chain, chain
 from overdeck.wiring.settings import read_settings
 
 SHIMS = ("/shims/", "/.asdf/", "/.pyenv/", "/.nodenv/", "/.rbenv/", "/mise/")
 RUNNERS = frozenset({"npx", "bunx", "uvx", "uv", "pipx", "poetry", "npm", "pnpm", "yarn"})
+SHELL_WORDS = frozenset(
+    {"exec", "command", "time", "cd", "echo", "exit", "test", "true", "false", "printf", "read", ":"}
+)
+"""No programs where a shell starts them."""
 _INTERPRETED = ("python", "python-isolated", "node", "shell")
 DEADLINE_S = 10.0
 SHOWN = 5
@@ -36,8 +41,15 @@ class Command(NamedTuple):
 
 def _resolves(situation: Situation) -> Result:
     commands = _commands(situation)
+    unseen = sum(one.own_code for one in _chains(situation))
+    beyond = (
+        f"; {unseen} hooks do not say what they start (a shell line, a placeholder, code after -c or -e): only a run "
+        "tells"
+        if unseen
+        else ""
+    )
     if not commands:
-        return Result("skip", "no hook of the settings names a program that its text alone decides")
+        return Result("skip", f"no hook of the settings names a program that its text alone decides{beyond}")
     lost = [command for command in commands if not command.found]
     if lost:
         found = tuple(
@@ -46,7 +58,7 @@ def _resolves(situation: Situation) -> Result:
         return Result(
             "warn", "; ".join(finding.said for finding in found[:SHOWN]), f"command -v {lost[0].word}", found
         )
-    return Result("ok", f"{len(commands)} programs of hooks resolve: {_listed(commands)}")
+    return Result("ok", f"{len(commands)} programs of hooks resolve: {_listed(commands)}{beyond}")
 
 
 def _interpreters(situation: Situation) -> Result:
@@ -79,22 +91,27 @@ def _interpreters(situation: Situation) -> Result:
 
 
 def _commands(situation: Situation) -> list[Command]:
-    """Each program once; those that a script's ``#!`` line names are followed to the interpreter's kind only."""
-    try:
-        file = read_settings(situation.settings_file)
-    except (OverdeckError, OSError):
-        return []
+    """Each program once, those that others start in their turn (``sh -c``, ``env``) among them; those that a script's
+    ``#!`` line names are followed to the interpreter's kind only."""
     path = situation.environ.get("PATH")
     found: dict[str, Command] = {}
-    for handler in file.all_handlers:
-        if not handler.starts_process:
-            continue
-        words = simple_words(handler, {"HOME": str(situation.places.home)})
-        if words and words[0] not in found:
+    for words in (hop for one in _chains(situation) for hop in one.hops):
+        if words[0] not in found and (words[0] not in SHELL_WORDS):
             place = shutil.which(words[0], path=path) or ""
             real = str(Path(place).resolve()) if place else ""
             found[words[0]] = Command(words[0], place, real, kinds_of(words)[0])
     return list(found.values())
+
+
+def _chains(situation: Situation) -> list[Chain]:
+    """What each hook of the settings starts; a hook whose text does not say so has no hop."""
+    try:
+        file = read_settings(situation.settings_file)
+    except (OverdeckError, OSError):
+        return []
+    known = {"HOME": str(situation.places.home)}
+    simple = (simple_words(handler, known) for handler in file.all_handlers if handler.starts_process)
+    return [chain(words, known) if words else Chain((), True) for words in simple]
 
 
 def _listed(commands: list[Command]) -> str:

@@ -16,6 +16,7 @@ from overdeck.dispatch.planning import Recipe
 from overdeck.files import obstacle
 from overdeck.process import Completed, run
 from overdeck.wiring.doctor.check import AGREE, INSTALL, Check, Result, Situation
+from overdeck.wiring.entries import Entry
 from overdeck.wiring.install import timeout_s
 from overdeck.wiring.payloads import payload_for
 
@@ -98,9 +99,36 @@ def _interpreter(situation: Situation) -> Result:
 def _front(situation: Situation) -> Result:
     if not situation.installed:
         return Result("skip", "not installed", INSTALL)
-    entry = min(situation.entries, key=lambda entry: entry.event != "PreToolUse", default=None)
-    if entry is None:
+    started = _to_start(situation)
+    if not started:
         return Result("fail", "the entries that install wrote are gone from the settings", INSTALL)
+    events = []
+    for again, entry in started:
+        result = _start(situation, entry, again)
+        if result.state != "ok":
+            return result
+        events.append(entry.event)
+    return Result(
+        "ok", f"the front starts with an empty environment and says nothing to a harmless {', '.join(events)}"
+    )
+
+
+def _to_start(situation: Situation) -> list[tuple[str, Entry]]:
+    """One entry of each front that is wired, before a tool where there is one; with what installs it again.
+
+    What a project's file names is started only where it is this installation's own: a repository may say anything.
+    """
+    chosen: dict[tuple[str, ...], tuple[str, Entry]] = {}
+    for file, found in situation.wired.items():
+        for entry in sorted(found, key=lambda entry: entry.event != "PreToolUse"):
+            argv = list(map(str, entry.argv))
+            front = tuple(word for word in argv if word != entry.event)
+            if file == situation.settings_file or argv == front_argv(situation.recipe, entry.event):
+                chosen.setdefault(front, (situation.install_again(file), entry))
+    return list(chosen.values())
+
+
+def _start(situation: Situation, entry: Entry, install: str) -> Result:
     event = entry.event
     own = _own_code(situation, event)
     if own and not situation.yes:
@@ -111,14 +139,14 @@ def _front(situation: Situation) -> Result:
     ran = run(argv, env={}, cwd="/", stdin=json.dumps(call).encode(), deadline_s=limit)
     again = f"overdeck hooks errors; {event} with a call that runs `echo hi` was tried"
     if not isinstance(ran, Completed):
-        return Result("fail", f"the front {ran.why}", INSTALL)
+        return Result("fail", f"the front {ran.why}", install)
     said = ran.stdout.decode("utf-8", "replace").strip()
     if ran.code:
         return Result("fail", f"the front exits {ran.code}, which must be 0: {ran.stderr[:200]!r}", again)
     if said:
         harmless = said.startswith("{") and "systemMessage" not in said
         return Result("warn" if harmless else "fail", f"the front speaks on a harmless call: {said[:200]}", again)
-    return Result("ok", f"the front starts with an empty environment and says nothing to a harmless {event}")
+    return Result("ok", event)
 
 
 def _own_code(situation: Situation, event: str) -> str:

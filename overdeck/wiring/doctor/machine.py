@@ -83,12 +83,14 @@ def _pids(situation: Situation) -> Result:
     ]
     if found:
         return _warn(found, MORE_ROOM)
-    limits = [f"{group.pids} of {group.pids_max} processes" for group in counted if group.pids_max]
+    limits = [f"{group.pids} of {group.pids_max} processes" for group in counted if group.pids_max is not None]
     return Result("ok", f"no fork refused {situation.window_text}; {', '.join(limits) or 'no limit is set'}")
 
 
 def _nearly_full(group: cgroup.Group) -> bool:
-    return bool(group.pids and group.pids_max and group.pids >= PIDS_NEARLY_FULL * group.pids_max)
+    if group.pids is None or group.pids_max is None:
+        return False
+    return group.pids >= PIDS_NEARLY_FULL * group.pids_max
 
 
 def _memory(situation: Situation) -> Result:

@@ -17,61 +17,87 @@ _VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 
 def _settings(situation: Situation) -> Result:
-    file = situation.settings_file
-    if not file.exists():
-        return Result("skip", f"there is no {file}")
+    own = situation.settings_file
+    files = [file for file in dict.fromkeys([own, *situation.wired]) if file.exists()]
+    if not files:
+        return Result("skip", f"there is no {own}")
     try:
-        settings = read_settings(file)
+        settings = tuple(read_settings(file) for file in files)
     except OverdeckError as error:
         return Result("fail", error.message, error.hint)
-    audit = f"overdeck audit --settings {file}"
-    found = apply(RULES, Context((settings,), situation.places.home, file.parent, situation.environ.get("PATH")))
+    path = situation.environ.get("PATH")
+    # each by itself: files of different projects are never read together, and our own entries may stand in two
+    found = [
+        one for file in settings for one in apply(RULES, Context((file,), situation.places.home, own.parent, path))
+    ]
     listed = tuple(Finding(f"{one.file}#{one.pointer}", one.why, f"audit: {one.rule}") for one in found)
     for finding in found:
         if finding.severity == "error" or finding.rule == "disable-all-hooks":
-            return Result("fail", f"{file}#{finding.pointer}: {finding.why}", audit, listed)
+            seen = f"{finding.file}#{finding.pointer}: {finding.why}"
+            return Result("fail", seen, f"overdeck audit --settings {finding.file}", listed)
+    named = ", ".join(map(str, files))
     if found:
-        return Result("warn", f"{file}: {len(found)} warnings", audit, listed)
-    return Result("ok", f"{file}: {len(settings.all_handlers)} handlers, none of them broken")
+        return Result(
+            "warn", f"{named}: {len(found)} warnings", f"overdeck audit --settings {found[0].file}", listed
+        )
+    handlers = sum(len(file.all_handlers) for file in settings)
+    return Result("ok", f"{named}: {handlers} handlers, no rule of the audit objects to one")
 
 
 def _entries(situation: Situation) -> Result:
     if not situation.installed:
         return Result("warn", f"not installed: no entry of ours in {situation.settings_file}", INSTALL)
+    troubles: list[str] = []
+    again = ""
+    for file in situation.wired:
+        found = _unread_troubles(situation, file) if situation.unread else _troubles(situation, file)
+        if found:
+            troubles.append(f"{file}: {'; '.join(found)}")
+            again = again or situation.install_again(file)
+    if troubles:
+        return Result("fail", "; ".join(troubles), again)
+    places = (
+        "" if list(situation.wired) == [situation.settings_file] else f" in {', '.join(map(str, situation.wired))}"
+    )
     if situation.unread:
-        return _entries_unread(situation)
+        return Result(
+            "warn",
+            f"{len(situation.entries)} entries{places} start the front; their matchers cannot be checked; "
+            "why: see modules",
+        )
+    return Result("ok", f"{len(situation.entries)} entries{places}, as this installation would write them")
+
+
+def _troubles(situation: Situation, file: Path) -> list[str]:
+    """How the entries of one file differ from those that install would write there.
+
+    What the user's own file has, a project's need not have as well.
+    """
+    found = situation.wired[file]
     wanted = wanted_groups(situation.recipe, situation.union)
-    here = {entry.event: entry for entry in situation.entries}
-    troubles = [f"no entry for {event}" for event in wanted if event not in here]
+    here = {entry.event: entry for entry in found}
+    own = situation.wired.get(situation.settings_file, [])
+    covered = set(here) if file == situation.settings_file else set(here) | {entry.event for entry in own}
+    if not found:
+        return ["the entries that install wrote are gone"]
+    troubles = [f"no entry for {event}" for event in wanted if event not in covered]
     troubles += [
         f"{event}: {trouble}"
         for event, group in wanted.items()
         if event in here and (trouble := drift(here[event], group))
     ]
     troubles += [f"{event} starts the front for no module" for event in here if event not in wanted]
-    twice = len(situation.entries) - len(here)
-    troubles += [f"{twice} entries too many"] if twice else []
-    if troubles:
-        return Result("fail", f"{situation.settings_file}: {'; '.join(troubles)}", INSTALL)
-    return Result("ok", f"{len(wanted)} entries, as this installation would write them")
+    twice = len(found) - len(here)
+    return troubles + ([f"{twice} entries too many"] if twice else [])
 
 
-def _entries_unread(situation: Situation) -> Result:
+def _unread_troubles(situation: Situation, file: Path) -> list[str]:
     """The entries where nobody knows for which events and matchers they ought to stand: judged by all the rest."""
-    if not situation.entries:
-        return Result("fail", f"{situation.settings_file}: no entry of ours is left", INSTALL)
-    as_matched = wanted_groups(situation.recipe, {entry.event: entry.matcher or "" for entry in situation.entries})
-    troubles = [
-        f"{entry.event}: {trouble}"
-        for entry in situation.entries
-        if (trouble := drift(entry, as_matched[entry.event]))
-    ]
-    if troubles:
-        return Result("fail", f"{situation.settings_file}: {'; '.join(troubles)}", INSTALL)
-    return Result(
-        "warn",
-        f"{len(situation.entries)} entries start the front; their matchers cannot be checked; why: see modules",
-    )
+    found = situation.wired[file]
+    if not found:
+        return ["no entry of ours is left"]
+    as_matched = wanted_groups(situation.recipe, {entry.event: entry.matcher or "" for entry in found})
+    return [f"{entry.event}: {trouble}" for entry in found if (trouble := drift(entry, as_matched[entry.event]))]
 
 
 def drift(entry: Entry, group: Group) -> str:

@@ -1,23 +1,85 @@
-"""The lint rules, worst first. A new rule is a function, a ``Rule`` and a line here."""
+"""The lint rules, worst first. A new rule is a function, a ``Rule`` and a line here, and its page in "
+"``pages/``."""
 
-from overdeck.wiring.rules import commands, duplicates, events, matchers, timeouts, whole_file
+from overdeck.wiring.rules import (
+    answers,
+    commands,
+    drift,
+    duplicates,
+    events,
+    keys,
+    launchers,
+    matchers,
+    placeholders,
+    stdin,
+    timeouts,
+    waits,
+    whole_file,
+    work,
+)
 from overdeck.wiring.rules.rule import Context, Finding, Rule, apply, worst_first
 
 RULES: tuple[Rule, ...] = (
     whole_file.DROPPED_FILE,
     timeouts.OVER_INT32,
+    timeouts.LOOKS_S,
     matchers.INVALID,
     matchers.EXPRESSION,
     commands.NEVER_STARTED,
+    commands.NOT_EXECUTABLE,
+    commands.CRLF_SHEBANG,
+    commands.MISSING_INTERPRETER,
+    placeholders.UNBRACED,
+    keys.ARGS_IGNORED,
+    launchers.STORE_PYTHON,
+    keys.IF_ELSEWHERE,
+    stdin.DEV_STDIN,
+    answers.BESIDE,
+    answers.NO_EVENT_NAME,
+    answers.TOP_LEVEL,
+    answers.DECISION,
+    answers.EXIT_ONE,
+    drift.MATCHER,
+    drift.FRONT,
+    whole_file.PASSED_OVER,
     whole_file.DISABLED,
+    keys.MANAGED_ONLY,
     matchers.EMPTY_ALTERNATIVE,
     events.UNKNOWN,
+    matchers.OTHER_CLIENT,
+    events.UNKNOWN_SOURCE,
     matchers.UNKNOWN_TOOL,
+    matchers.SERVER_ALONE,
+    matchers.CASE,
+    keys.UNKNOWN_KEY,
+    keys.ONCE,
     commands.NOT_ON_PATH,
+    commands.RELATIVE_SCRIPT,
+    commands.RELATIVE_PATH_ENTRY,
     commands.PLUGIN_ROOT,
+    placeholders.UNQUOTED,
+    launchers.SH_ON_WINDOWS,
     timeouts.LOOKS_MS,
+    waits.NO_TIMEOUT,
+    waits.SESSION_END,
+    waits.HOLDS_STDOUT,
+    waits.CALLS_MODEL,
+    waits.NETWORK,
+    stdin.FIRST_CHUNK,
+    stdin.OVER_EXEC_LIMIT,
+    stdin.ECHOES,
+    stdin.READ_BYTES,
+    launchers.PACKAGE_RUNNER,
+    launchers.SHIM,
+    work.WIDE,
+    work.SPAWN_FIRST,
+    work.SHARED_STATE,
     events.MATCHER_IGNORED,
     duplicates.DUPLICATE,
 )
+"""What an audit and ``overdeck lint`` judge by."""
 
-__all__ = ["RULES", "Context", "Finding", "Rule", "apply", "worst_first"]
+ADVICE: tuple[Rule, ...] = (placeholders.SHELL_FORM, stdin.CAT, stdin.UNBOUNDED)
+"""What only ``overdeck lint`` says, as ``info``."""
+
+__all__ = ["ADVICE", "RULES", "Context", "Finding", "Rule", "apply", "worst_first"]

@@ -4,60 +4,152 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 from overdeck.wiring.commandline import simple_words
-from overdeck.wiring.costmodel import kinds_of
+from overdeck.wiring.inner import chain
+from overdeck.wiring.rules.code import known_variables, named_script, shebang
 from overdeck.wiring.rules.rule import Context, Hit, Rule
-from overdeck.wiring.settings import Settings
+from overdeck.wiring.rules.shell import BUILTINS
+from overdeck.wiring.settings import Handler, Settings
 
-_BUILTINS = frozenset(
-    {"!", ".", ":", "[", "[[", "alias", "bg", "break", "builtin", "case", "cd", "command", "continue", "declare",
-     "echo", "eval", "exec", "exit", "export", "false", "fc", "fg", "for", "function", "getopts", "hash", "if",
-     "jobs", "kill", "let", "local", "printf", "pwd", "read", "readonly", "return", "set", "shift", "source", "test",
-     "time", "times", "trap", "true", "type", "typeset", "ulimit", "umask", "unalias", "unset", "until", "wait",
-     "while"}
+_KEYWORDS = frozenset(
+    {"!", "bg", "builtin", "do", "done", "elif", "else", "esac", "fc", "fg", "fi", "for", "function", "if", "in",
+     "then", "time", "unalias", "until", "while"}
 )  # fmt: skip
+_SHELL_WORDS = BUILTINS | _KEYWORDS
 _PLUGIN_ROOT = re.compile(r"\$(?:CLAUDE_PLUGIN_ROOT\b|\{CLAUDE_PLUGIN_ROOT\})")
+_PATH_ENTRY = (
+    "{} puts a relative folder on PATH ({}): which program a name starts then depends on the session's current folder, "
+    "and any project can put its own there"
+)
+_SETS_PATH = ("PATH=",)
+_EVERYBODYS = ("claude", "codex", "gemini")
+
+
+def _words(context: Context, file: Settings, handler: Handler) -> list[str]:
+    return simple_words(handler, context.known(file)) if handler.starts_process else []
+
+
+def _hops(context: Context, file: Settings, handler: Handler) -> tuple[tuple[str, ...], ...]:
+    """The argv of a hook and of what that starts in its turn; none where its text does not decide it."""
+    words = _words(context, file, handler)
+    return chain(words, context.known(file)).hops if words else ()
 
 
 def _never_started(context: Context) -> Iterator[Hit]:
-    for file, handler in context.handlers():
-        if not handler.starts_process:
-            continue
-        words = simple_words(handler, _known(file, context))
-        why = _why(words) if words else ""
-        if why:
+    for file, handler in context.handlers(*_EVERYBODYS):
+        hops = _hops(context, file, handler)
+        for path in dict.fromkeys(path for words in hops for path in (words[0], named_script(words).path)):
+            if path.startswith("/") and _ours_to_say(context, file, path) and not Path(path).exists():
+                yield Hit(
+                    file.path,
+                    handler.pointer + "/command",
+                    f"there is no {path}: the hook never runs, and the client goes on as if it had said yes",
+                    "correct the path, or remove the hook",
+                )
+                break
+
+
+def _ours_to_say(context: Context, file: Settings, path: str) -> bool:
+    """Whether a path that is missing here is missing where the file is used."""
+    if not context.portable:
+        return True
+    known = known_variables(file, None, context.user_dir)
+    return any(path.startswith(folder + "/") for folder in known.values())
+
+
+def _direct_scripts(context: Context) -> Iterator[tuple[Settings, Handler, Path]]:
+    """The files that a handler has the kernel start, those that are there."""
+    for file, handler in context.handlers(*_EVERYBODYS):
+        for words in _hops(context, file, handler):
+            if words[0].startswith("/") and Path(words[0]).is_file():
+                yield file, handler, Path(words[0])
+
+
+def _not_executable(context: Context) -> Iterator[Hit]:
+    for file, handler, program in _direct_scripts(context):
+        if not program.stat().st_mode & 0o111 and os.name == "posix":
             yield Hit(
                 file.path,
                 handler.pointer + "/command",
-                f"{why}: the hook never runs, and the client goes on as if it had said yes",
-                "correct the path, or remove the hook",
+                f"{program} is not executable: the hook never runs, and the client goes on as if it had said yes",
+                f"chmod +x {program.name}, or name its interpreter in front of it",
             )
 
 
-def _not_on_path(context: Context) -> Iterator[Hit]:
-    if context.path is None or any("PATH" in _env(file) for file in context.files):
-        return  # which PATH the hooks get is not known
-    for file, handler in context.handlers():
-        words = (
-            simple_words(handler, _known(file, context)) if handler.starts_process and not handler.shell else []
-        )
-        if not words or "/" in words[0] or (handler.args is None and words[0] in _BUILTINS):
-            continue
-        if shutil.which(words[0], path=context.path) is None:
+def _first_lines(context: Context) -> Iterator[tuple[Settings, Handler, Path, bytes]]:
+    for file, handler, program in _direct_scripts(context):
+        for code in context.codes(file, handler):
+            if code.path == program and code.first.startswith(b"#!"):
+                yield file, handler, program, code.first
+
+
+def _crlf(context: Context) -> Iterator[Hit]:
+    for file, handler, program, first in _first_lines(context):
+        if first.endswith(b"\r\n"):
             yield Hit(
                 file.path,
                 handler.pointer + "/command",
-                f"{words[0]} is not on PATH here, and no shell builtin: where the client's PATH has none either, "
-                "the hook never runs, and the client goes on as if it had said yes",
+                f"the #! line of {program.name} ends in CR LF: the kernel looks for an interpreter whose name "
+                "ends in a carriage return, finds none, and the client goes on as if the hook had said yes",
+                f"sed -i 's/\\r$//' {program.name}, and `*.sh text eol=lf` in .gitattributes",
+                str(program),
+                1,
+            )
+
+
+def _interpreter(context: Context) -> Iterator[Hit]:
+    for file, handler, program, first in _first_lines(context):
+        words = shebang(first)
+        if not words or first.endswith(b"\r\n"):
+            continue
+        missing = words[0].startswith("/") and not Path(words[0]).exists() and not context.portable
+        if words[0].endswith("/env") and not missing:
+            names = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+            here = context.path is not None and not _has_path(context)
+            missing = bool(names) and here and shutil.which(names[0], path=context.path) is None
+            words = names
+        if missing:
+            yield Hit(
+                file.path,
+                handler.pointer + "/command",
+                f"{program.name} wants the interpreter {words[0]}, which is not there: the hook never runs, "
+                "and the client goes on as if it had said yes",
+                f"install {words[0].rpartition('/')[2]}, or correct the #! line",
+                str(program),
+                1,
+            )
+
+
+def _has_path(context: Context) -> bool:
+    return any("PATH" in _env(file) for file in context.files)
+
+
+def _not_on_path(context: Context) -> Iterator[Hit]:
+    if context.path is None or _has_path(context):
+        return  # which PATH the hooks get is not known
+    for file, handler in context.handlers(*_EVERYBODYS):
+        if handler.shell:
+            continue
+        for number, words in enumerate(_hops(context, file, handler)):
+            by_shell = number > 0 or handler.args is None
+            if "/" in words[0] or "\\" in words[0] or (by_shell and words[0] in _SHELL_WORDS):
+                continue
+            if shutil.which(words[0], path=context.path) is not None:
+                continue
+            yield Hit(
+                file.path,
+                handler.pointer + "/command",
+                f"{words[0]} is not on PATH here, and no shell builtin: where the client's PATH has none "
+                "either, the hook never runs, and the client goes on as if it had said yes",
                 f"write the absolute path of {words[0]}, install it, or remove the hook",
             )
 
 
 def _plugin_root(context: Context) -> Iterator[Hit]:
     for file, handler in context.handlers():
-        if file.plugin_root is not None or not handler.starts_process:
+        if file.plugin_root is not None or file.scope in ("skill", "agent") or not handler.starts_process:
             continue
         defined = any("CLAUDE_PLUGIN_ROOT" in _env(other) for other in context.files)
         if not defined and _PLUGIN_ROOT.search(" ".join([handler.command, *(handler.args or ())])):
@@ -69,38 +161,52 @@ def _plugin_root(context: Context) -> Iterator[Hit]:
             )
 
 
+def _relative(context: Context) -> Iterator[Hit]:
+    for file, handler in context.handlers():
+        script = named_script(_words(context, file, handler)).path
+        if not script or script.startswith(("/", "~", "$")) or PureWindowsPath(script).drive:
+            continue
+        root = "CLAUDE_PLUGIN_ROOT" if file.plugin_root is not None else "CLAUDE_PROJECT_DIR"
+        yield Hit(
+            file.path,
+            handler.pointer + "/command",
+            f"{script} is looked for in the session's current folder, which follows every cd: from another "
+            "folder the hook never runs, and the client goes on as if it had said yes",
+            f'write "${{{root}}}"/{script.removeprefix("./")}',
+        )
+
+
+def _path_entry(context: Context) -> Iterator[Hit]:
+    fix = "write an absolute folder in its place"
+    for file in context.files:
+        value = _env(file).get("PATH")
+        entry = _relative_entry(value) if isinstance(value, str) else None
+        if entry is not None and file.client == "claude" and file.plugin_root is None:
+            yield Hit(file.path, "/env/PATH", _PATH_ENTRY.format("env", entry or "an empty one"), fix)
+    for file, handler, code in context.each_code(*_EVERYBODYS, says=_SETS_PATH):
+        for command in code.commands:
+            declared = command.words[1:] if command.name in ("export", "declare") else ()
+            for word in (*command.assignments, *declared):
+                name, is_set, value = word.text.partition("=")
+                entry = _relative_entry(value) if name == "PATH" and is_set else None
+                if entry is not None:
+                    why = _PATH_ENTRY.format(code.at(command.line), entry or "an empty one")
+                    yield Hit(file.path, handler.pointer + "/command", why, fix, *code.spot(command.line))
+
+
+def _relative_entry(value: str) -> str | None:
+    """The first entry of a PATH that depends on the current folder; None where none does, or nobody can say."""
+    if not value or "$(" in value or "`" in value:
+        return None
+    entries = value.split(":")
+    return next(
+        (entry for entry in entries if not entry.startswith(("/", "$", "~", "%")) and "\\" not in entry), None
+    )
+
+
 def _env(file: Settings) -> Mapping[str, object]:
     env = file.data.get("env")
     return env if isinstance(env, dict) else {}
-
-
-def _known(file: Settings, context: Context) -> dict[str, str]:
-    """The placeholders whose value is certain: a project's folder is, for a file in its ``.claude``."""
-    known = {}
-    if context.home is not None:
-        known["HOME"] = str(context.home)
-    folder = file.path.absolute().parent
-    if file.plugin_root is not None:
-        if folder.name == "hooks":
-            known["CLAUDE_PLUGIN_ROOT"] = str(file.plugin_root)
-    elif folder.name == ".claude" and folder != context.user_dir:
-        known["CLAUDE_PROJECT_DIR"] = str(folder.parent)
-    return known
-
-
-def _why(words: list[str]) -> str:
-    program = words[0]
-    if program.startswith("/"):
-        if not Path(program).exists():
-            return f"there is no {program}"
-        if Path(program).is_file() and not os.access(program, os.X_OK):
-            return f"{program} is not executable"
-    runs_scripts = kinds_of(words)[0] in ("python", "python-isolated", "node", "shell")
-    script = next((word for word in words[1:] if not word.startswith("-")), "")
-    first_is_script = len(words) > 1 and words[1] == script
-    if runs_scripts and first_is_script and script.startswith("/") and not Path(script).exists():
-        return f"there is no {script}"
-    return ""
 
 
 NEVER_STARTED = Rule(
@@ -108,13 +214,52 @@ NEVER_STARTED = Rule(
     "error",
     "measured: a hook that cannot start lets the tool run (FACTS 0.19, 3)",
     _never_started,
+    _EVERYBODYS,
+)
+NOT_EXECUTABLE = Rule(
+    "not-executable",
+    "error",
+    "measured: exit 126 is no refusal, a hook that cannot start lets the tool run (FACTS 3)",
+    _not_executable,
+    _EVERYBODYS,
+)
+CRLF_SHEBANG = Rule(
+    "crlf-shebang",
+    "error",
+    "execve(2): the interpreter is what stands behind #!, to the line feed; FACTS 3 for what then happens",
+    _crlf,
+    _EVERYBODYS,
+)
+MISSING_INTERPRETER = Rule(
+    "missing-interpreter",
+    "error",
+    "measured: a hook that cannot start lets the tool run (FACTS 0.19, 3)",
+    _interpreter,
+    _EVERYBODYS,
+)
+RELATIVE_SCRIPT = Rule(
+    "relative-script",
+    "warning",
+    "measured: a hook's working directory is the session's current one, which follows cd (FACTS 1)",
+    _relative,
+)
+RELATIVE_PATH_ENTRY = Rule(
+    "relative-path-entry",
+    "warning",
+    "execvp(3); measured: a hook's working directory follows cd (FACTS 1)",
+    _path_entry,
+    _EVERYBODYS,
 )
 NOT_ON_PATH = Rule(
-    "not-on-path", "warning", "measured: a hook that cannot start lets the tool run (FACTS 0.19, 3)", _not_on_path
+    "not-on-path",
+    "warning",
+    "measured: a hook that cannot start lets the tool run (FACTS 0.19, 3)",
+    _not_on_path,
+    _EVERYBODYS,
 )
 PLUGIN_ROOT = Rule(
     "plugin-root-outside",
     "warning",
-    "measured, Claude Code 2.1.197: the environment of hooks (FACTS 1)",
+    "measured: the environment of hooks (FACTS 1)",
     _plugin_root,
 )

@@ -2,17 +2,29 @@
 
 from collections.abc import Iterator
 
-from overdeck.dispatch.matchers import CLAUDE_EVENTS
+from overdeck.dispatch.matchers import CLAUDE_EVENTS, SOURCES, exact_names, is_exact
 from overdeck.wiring.jsonspans import pointer
-from overdeck.wiring.rules.rule import Context, Hit, Rule, group_of
+from overdeck.wiring.rules.rule import DOCS, Context, Hit, Rule, group_of
 
-IGNORES_MATCHER = ("UserPromptSubmit", "Stop", "PostToolBatch")
-"""Measured. Other events without a tool may have something to match: no finding there."""
+IGNORES_MATCHER = (
+    "UserPromptSubmit", "Stop", "PostToolBatch", "TeammateIdle", "TaskCreated", "TaskCompleted", "WorktreeCreate",
+    "WorktreeRemove", "CwdChanged",
+)  # fmt: skip
+"""The first three are measured, the others documented. Further events may have something to match: no "
+"finding there."""
+
+_SOURCES = {
+    "SessionStart": SOURCES,
+    "Setup": ("init", "maintenance"),
+    "PreCompact": ("manual", "auto"),
+    "PostCompact": ("manual", "auto"),
+}
+"""Event → all that its matcher can meet."""
 
 
 def _unknown(context: Context) -> Iterator[Hit]:
     for file in context.files:
-        for event in file.events:
+        for event in file.events if file.client == "claude" else ():
             # In a plugin file an unknown event drops the file: dropped-file says so.
             if event not in CLAUDE_EVENTS and file.plugin_root is None:
                 near = nearest_event(event)
@@ -40,7 +52,7 @@ def nearest_event(name: str) -> str:
 
 def _ignored(context: Context) -> Iterator[Hit]:
     for file, handler in context.matchers():
-        if handler.event in IGNORES_MATCHER and handler.matcher not in ("", "*"):
+        if handler.event in IGNORES_MATCHER and handler.matcher not in ("", "*", ".*"):
             yield Hit(
                 file.path,
                 group_of(handler) + "/matcher",
@@ -49,7 +61,32 @@ def _ignored(context: Context) -> Iterator[Hit]:
             )
 
 
-UNKNOWN = Rule(
-    "unknown-event", "warning", "measured, Claude Code 2.1.197: tolerated, never run (FACTS 0.1)", _unknown
+def _unknown_source(context: Context) -> Iterator[Hit]:
+    for file, handler in context.matchers():
+        sources = _SOURCES.get(handler.event)
+        names = exact_names(handler.matcher) if is_exact(handler.matcher) else []
+        if not sources or not names or any(name in sources for name in names):
+            continue
+        home = next((event for event, known in _SOURCES.items() if all(name in known for name in names)), "")
+        yield Hit(
+            file.path,
+            group_of(handler) + "/matcher",
+            f"{handler.event} knows {', '.join(sources)}: {handler.matcher!r} is none of them, its hooks "
+            "never run",
+            f"put the group under {home}, which has {handler.matcher!r}" if home else f"write {'|'.join(sources)}",
+        )
+
+
+UNKNOWN = Rule("unknown-event", "warning", "measured: tolerated, never run (FACTS 0.1)", _unknown)
+MATCHER_IGNORED = Rule(
+    "matcher-ignored",
+    "warning",
+    f"measured for UserPromptSubmit, Stop, PostToolBatch (FACTS 2); the rest: {DOCS}",
+    _ignored,
 )
-MATCHER_IGNORED = Rule("matcher-ignored", "warning", "measured, Claude Code 2.1.197 (FACTS 2)", _ignored)
+UNKNOWN_SOURCE = Rule(
+    "unknown-source",
+    "warning",
+    f"measured for SessionStart (FACTS 2); the rest: {DOCS}",
+    _unknown_source,
+)

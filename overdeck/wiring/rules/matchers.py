@@ -14,6 +14,20 @@ _JAVASCRIPT_ONLY = re.compile(r"\(\?<[A-Za-z_$]|\[\^?\]|\\[A-Za-z]")
 _PERMISSION_RULE = re.compile(r"(?:[A-Z][A-Za-z]*|mcp__\w+)\(.*\)")
 _EXPRESSION = re.compile(r"==|!=|&&|[\"']|\btool_input\b|\btool_name\b")
 
+_GEMINI_FOR = {
+    "Bash": "run_shell_command",
+    "Edit": "replace",
+    "Glob": "glob",
+    "Grep": "search_file_content",
+    "MultiEdit": "replace",
+    "Read": "read_file",
+    "WebFetch": "web_fetch",
+    "WebSearch": "google_web_search",
+    "Write": "write_file",
+}
+_SERVER_ALONE = re.compile(r"mcp__(?:(?!__)[A-Za-z0-9_-])+")
+_ANCHORED = re.compile(r"\^(?:\(([A-Za-z|]+)\)|([A-Za-z]+))\$")
+
 _OTHER_VERSIONS = frozenset(
     {"AskUserQuestion", "BashOutput", "EnterPlanMode", "ExitPlanMode", "KillBash", "KillShell", "LS", "LSP",
      "ListMcpResourcesTool", "MultiEdit", "NotebookRead", "ReadMcpResourceTool", "SlashCommand", "TodoRead",
@@ -78,8 +92,15 @@ def has_empty_alternative(matcher: str) -> bool:
     return bars and since_bar == 0
 
 
+def _all_regexes(context: Context) -> Iterator[tuple[Settings, Handler]]:
+    yield from _regexes(context)
+    for file, handler in context.matchers("gemini"):
+        if handler.event in ("BeforeTool", "AfterTool") and handler.matcher not in ("", "*"):
+            yield file, handler
+
+
 def _invalid(context: Context) -> Iterator[Hit]:
-    for file, handler in _regexes(context):
+    for file, handler in _all_regexes(context):
         reason = why_invalid(handler.matcher)
         if reason and not is_expression(handler.matcher):
             yield Hit(
@@ -151,16 +172,88 @@ def nearest_tool(name: str) -> str:
     return known[close[0]] if close else ""
 
 
-INVALID = Rule("invalid-regex", "error", "measured, Claude Code 2.1.197: never matches (FACTS 2)", _invalid)
-EXPRESSION = Rule(
-    "expression-matcher", "error", "measured, Claude Code 2.1.197: never matches (FACTS 2)", _expressions
+def _server_alone(context: Context) -> Iterator[Hit]:
+    for file, handler in context.matchers():
+        if handler.event not in TOOL_EVENTS or not is_exact(handler.matcher):
+            continue
+        alone = [name for name in exact_names(handler.matcher) if _SERVER_ALONE.fullmatch(name)]
+        if alone:
+            yield Hit(
+                file.path,
+                group_of(handler) + "/matcher",
+                f"{alone[0]!r} is the name of a server, and an exact list is held against whole tool names: "
+                "it matches none of the server's tools",
+                f"write {alone[0]}__.*",
+            )
+
+
+def _case(context: Context) -> Iterator[Hit]:
+    for file, handler in context.matchers():
+        if handler.event not in TOOL_EVENTS:
+            continue
+        names = exact_names(handler.matcher) if is_exact(handler.matcher) else _anchored(handler.matcher)
+        if is_exact(handler.matcher) and not any(_may_be_a_tool(name) for name in names):
+            continue  # unknown-tool says it
+        tools = {tool.lower(): tool for tool in (*CLAUDE_TOOLS, *_OTHER_VERSIONS)}
+        for name in names:
+            right = tools.get(name.lower(), name)
+            if right not in (name, *names):
+                yield Hit(
+                    file.path,
+                    group_of(handler) + "/matcher",
+                    f"matchers heed case: {name!r} is not {right}, and never matches",
+                    f"write {right}",
+                )
+                break
+
+
+def _anchored(matcher: str) -> list[str]:
+    """The names of ``^(a|b)$`` or ``^a$``: what such a regex can match, and nothing else."""
+    found = _ANCHORED.fullmatch(matcher)
+    return (found[1] or found[2]).split("|") if found else []
+
+
+def _other_client(context: Context) -> Iterator[Hit]:
+    for file, handler in context.matchers("gemini"):
+        if handler.event not in ("BeforeTool", "AfterTool") or not is_exact(handler.matcher):
+            continue
+        names = exact_names(handler.matcher)
+        known = [name for name in names if name in _GEMINI_FOR]
+        if known and len(known) == len(names):
+            yield Hit(
+                file.path,
+                group_of(handler) + "/matcher",
+                f"{handler.matcher!r} names tools of Claude Code, and Gemini CLI's have other names: its "
+                "hooks never run",
+                "write " + "|".join(dict.fromkeys(_GEMINI_FOR[name] for name in names)),
+            )
+
+
+INVALID = Rule(
+    "invalid-regex",
+    "error",
+    "measured: never matches (FACTS 2, 6)",
+    _invalid,
+    ("claude", "gemini"),
+    "Claude Code 2.1.197, gemini-cli 0.61.0",
 )
-EMPTY_ALTERNATIVE = Rule(
-    "empty-alternative", "warning", "measured, Claude Code 2.1.197: regex search (FACTS 2)", _empty
+OTHER_CLIENT = Rule(
+    "other-clients-tool",
+    "warning",
+    "measured: its tool names, and matchers that heed case (FACTS 6); Gemini CLI's pages on its tools",
+    _other_client,
+    ("gemini",),
+    "gemini-cli 0.61.0",
 )
+EXPRESSION = Rule("expression-matcher", "error", "measured: never matches (FACTS 2)", _expressions)
+EMPTY_ALTERNATIVE = Rule("empty-alternative", "warning", "measured: regex search (FACTS 2)", _empty)
+SERVER_ALONE = Rule(
+    "mcp-server-alone", "warning", "measured: mcp__demo does not match mcp__demo__echo (FACTS 2)", _server_alone
+)
+CASE = Rule("matcher-case", "warning", "measured: case counts in lists and regexes (FACTS 2)", _case)
 UNKNOWN_TOOL = Rule(
     "unknown-tool",
     "warning",
-    "measured, Claude Code 2.1.197: its tools, and an exact list is matched by case (FACTS 2)",
+    "measured: the client's tools, and an exact list is matched by case (FACTS 2)",
     _unknown_tools,
 )

@@ -1,0 +1,1 @@
+"""``hookbench gate``: is head dearer than the pinned base? Both built and measured here, in one job."""

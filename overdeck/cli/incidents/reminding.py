@@ -1,0 +1,14 @@
+"""A log in a git work tree is to be committed: nobody else sees what was recorded before that."""
+
+import shlex
+from pathlib import Path
+
+from overdeck.cli.output import Output
+
+
+def remind(out: Output, log: Path) -> None:
+    """Say how the log is committed, where ``log`` (a folder or file of it) is in a git work tree."""
+    top = next((folder for folder in log.absolute().parents if (folder / ".git").exists()), None)
+    if top is not None:
+        git, where = f"git -C {shlex.quote(str(top))}", shlex.quote(str(log.absolute().relative_to(top)))
+        out.note(f"commit the log, too: {git} add {where} && {git} commit -m incidents {where}")

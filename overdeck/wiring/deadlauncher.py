@@ -1,0 +1,92 @@
+"""Would the client still start us? Asked by every command that runs anyway: a dead launcher cannot report itself.
+
+Looks, and starts nothing: a few small files are read. ``overdeck doctor`` finds out the rest. Imports nothing but
+the standard library and the places, because every command pays for it.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from overdeck.paths import Places
+
+_MARKER = "--by-overdeck"
+_RECIPE = "recipe"
+
+
+def dead_launchers(places: Places) -> Iterator[str]:
+    """One line for each settings file that has entries of ours, or had them by its receipt, and starts nothing."""
+    own = places.claude_dir / "settings.json"
+    remembered = set(_remembered(places.state / "installed"))
+    for file in sorted({own.absolute(), *remembered}, key=str):
+        try:
+            raw = file.read_bytes()
+        except OSError:
+            raw = b""
+        if _MARKER.encode() in raw:
+            why = _dead(raw)
+        elif file in remembered and file.parent.parent.is_dir():
+            why = "the entries that install wrote are gone from it"
+        else:
+            why = ""
+        if why:
+            yield f"no gate runs by {file}: {why}; next: overdeck doctor"
+
+
+def _remembered(folder: Path) -> Iterator[Path]:
+    """The files that confirmed receipts speak of."""
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError:
+        return
+    for path in paths:
+        try:
+            receipt = json.loads(path.read_bytes())
+            if not receipt.get("pending"):
+                yield Path(receipt["file"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            continue
+
+
+def _dead(raw: bytes) -> str:
+    """Why what a settings file starts cannot start; empty where nothing is known against it."""
+    try:
+        groups = json.loads(raw.decode("utf-8-sig"))["hooks"]
+        hooks = [
+            (event, [hook["command"], *hook["args"]])
+            for event, listed in groups.items()
+            for group in listed
+            for hook in group["hooks"]
+            if _MARKER in hook.get("args", ())
+        ]
+    except (ValueError, RecursionError):
+        return "it is not JSON, so the client ignores the whole file"
+    except (KeyError, TypeError, AttributeError):
+        return "its hooks have a shape that the client drops, with the whole file"
+    return next((why for event, argv in hooks if (why := _why(event, argv))), "")
+
+
+def _why(event: str, argv: list[Any]) -> str:
+    words = [word for word in argv if isinstance(word, str)]
+    started = [words[0], *(word for word in words[1:] if word.endswith(".py"))]
+    for path in started:
+        if not os.access(path, os.X_OK if path == words[0] else os.R_OK):
+            return f"{path}, which it starts, is not there or cannot be run"
+    plans = words[words.index("--plan") + 1] if "--plan" in words[:-1] else ""
+    if plans and not any(Path(plans, name).is_file() for name in (f"{event}.plan", _RECIPE)):
+        return f"there is no plan for {event} in {plans}, and nothing to make it from"
+    python = _python(Path(plans, _RECIPE)) if plans else ""
+    if python and not os.access(python, os.X_OK):
+        return f"{python}, which runs the modules, is not there any more"
+    return ""
+
+
+def _python(recipe: Path) -> str:
+    """The interpreter that a recipe names; empty where it names none."""
+    try:
+        lines = recipe.read_text("utf-8", "replace").split("\n")
+    except OSError:
+        return ""
+    return next((line.removeprefix("python ") for line in lines if line.startswith("python ")), "")

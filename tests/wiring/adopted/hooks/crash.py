@@ -1,0 +1,3 @@
+import json, sys
+data = json.load(sys.stdin)
+print(data["no_such_key"])

@@ -1,0 +1,3 @@
+import sys
+sys.stdin.close()
+print('{"systemMessage": "did not read"}')

@@ -1,0 +1,2 @@
+import sys
+if True print("never")

@@ -1,0 +1,362 @@
+"""``overdeck adopt``: hooks of a settings file become modules, with proof, and come back byte for byte."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from homes import Home, Ran
+
+from overdeck.authoring.fleet import interpreter
+from overdeck.process import argv_of
+
+sys.path.insert(0, str(Path(__file__).parent / "adopted"))
+from settings import settings as public_patterns
+
+HOOKS = Path(__file__).parent / "adopted" / "hooks"
+
+
+class AdoptHome(Home):
+    """A home without any module; its PATH finds the interpreter the dispatcher runs on."""
+
+    def environment(self, **extra: str) -> dict[str, str]:
+        path = f"{interpreter().parent}{os.pathsep}/usr/bin{os.pathsep}/bin"
+        return {**super().environment(**extra), "PATH": path}
+
+    @property
+    def hooks(self) -> Path:
+        return self.root / ".claude" / "hooks"
+
+    @property
+    def modules(self) -> Path:
+        return self.root / ".config" / "overdeck" / "modules"
+
+    def wire(self, hooks: dict[str, Any], **more: Any) -> bytes:
+        self.settings.parent.mkdir(exist_ok=True)
+        raw = (json.dumps({**more, "hooks": hooks}, indent=2) + "\n").encode()
+        self.settings.write_bytes(raw)
+        return raw
+
+    def script(self, name: str, text: str) -> str:
+        self.hooks.mkdir(parents=True, exist_ok=True)
+        (self.hooks / name).write_text(text)
+        return f"python3 ~/.claude/hooks/{name}"
+
+    def adopt(self, *args: str) -> Ran:
+        return self.run("overdeck", "adopt", *args)
+
+    def certificate(self, id: str) -> dict[str, Any]:
+        return json.loads((self.state / "adopted" / f"{id}.json").read_bytes())
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> AdoptHome:
+    return AdoptHome(tmp_path / "home")
+
+
+def group(matcher: str, *commands: str | dict[str, Any]) -> dict[str, Any]:
+    hooks = [{"type": "command", "command": one} if isinstance(one, str) else one for one in commands]
+    return {"matcher": matcher, "hooks": hooks}
+
+
+DENY = """import json, sys
+call = json.load(sys.stdin)
+if "forbidden" in call["tool_input"].get("command", ""):
+    print("the rule says no", file=sys.stderr)
+    sys.exit(2)
+"""
+BASH = {
+    "session_id": "s",
+    "hook_event_name": "PreToolUse",
+    "tool_name": "Bash",
+    "tool_input": {"command": "forbidden"},
+}
+
+
+@pytest.mark.timeout(900)
+def test_hooks_after_public_patterns_say_the_same_and_come_back_byte_for_byte(home: AdoptHome) -> None:
+    shutil.copytree(HOOKS, home.hooks)
+    subprocess.run([interpreter(), "-m", "venv", "--without-pip", home.root / "venv"], check=True)
+    wired = public_patterns(str(home.root))
+    before = home.wire(wired["hooks"], permissions=wired["permissions"])
+    done = subprocess.run(
+        [*argv_of("overdeck"), "adopt", "--yes", "--json"],
+        capture_output=True, env=home.environment(), cwd=home.root, timeout=880, check=False,
+    )  # fmt: skip
+    data = json.loads(done.stdout)["data"]
+    assert [(hook["id"], hook["kind"], hook["why"]) for hook in data["hooks"] if hook["kind"] != "equal"] == []
+    assert len(data["adopted"]) >= 30
+    assert sum(hook["acted"] > 0 for hook in data["hooks"]) >= 25
+    assert sum(hook["how"] == "in a fork of the dispatcher" for hook in data["hooks"]) >= 28
+    kept = json.loads(home.settings.read_bytes())
+    assert all("--by-overdeck" in one["hooks"][0]["args"] for groups in kept["hooks"].values() for one in groups)
+    assert home.front("PreToolUse", {**BASH, "tool_input": {"command": "rm -rf /"}})
+    assert home.adopt("--undo").code == 0
+    assert home.settings.read_bytes() == before
+
+
+def test_nothing_runs_without_yes_and_the_hooks_are_listed(home: AdoptHome) -> None:
+    mark = home.root / "ran"
+    before = home.wire({"PreToolUse": [group("Bash", f"touch {mark}")]})
+    refused = home.adopt("--json").check_refused(2, "needs-yes", f"touch {mark}")
+    assert refused["error"]["hint"] == "overdeck adopt --yes"
+    assert home.adopt("--dry-run", "--json").data["hooks"][0]["command"] == f"touch {mark}"
+    assert (mark.exists(), home.settings.read_bytes()) == (False, before)
+
+
+def test_an_adopted_hook_still_answers_through_the_front(home: AdoptHome) -> None:
+    home.wire({"PreToolUse": [group("Bash", home.script("deny.py", DENY))]}, model="opus")
+    done = home.adopt("--yes", "--json")
+    assert done.data["adopted"] == ["deny"]
+    answer = home.front("PreToolUse", BASH)
+    assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "the rule says no"
+    assert json.loads(home.settings.read_bytes())["model"] == "opus"
+
+
+def test_only_what_the_user_had_runs_where_nothing_of_ours_was_on(home: AdoptHome) -> None:
+    home.wire({"PreToolUse": [group("Bash", home.script("deny.py", DENY))]})
+    assert home.adopt("--yes", "--json").data["beside"] == []
+    assert home.front("PreToolUse", {**BASH, "tool_input": {"command": "git push --force"}}) == {}
+    home.adopt("--undo")
+    assert not (home.root / ".config" / "overdeck" / "config.toml").exists()
+
+
+def test_the_certificate_says_what_was_compared(home: AdoptHome) -> None:
+    command = home.script("deny.py", DENY)
+    home.wire({"PreToolUse": [group("Bash", command)]})
+    home.adopt("--yes")
+    certificate = home.certificate("deny")
+    assert (certificate["result"], certificate["command"]) == ("equal", command)
+    assert (certificate["answered"] > 0, certificate["cases"] > 5) == (True, True)
+    assert str(home.hooks / "deny.py") in certificate["sha256"]
+
+
+def test_a_hook_that_differs_stays_and_the_difference_is_shown(home: AdoptHome) -> None:
+    # who started it is the one thing that cannot be the same
+    text = "import os, sys\nname = open(f'/proc/{os.getppid()}/comm').read().strip()\n"
+    text += (
+        "import json; print(json.dumps({'systemMessage': 'I was started by ' + name.replace('overdeck', '')}))\n"
+    )
+    before = home.wire(
+        {"PreToolUse": [group("Bash", home.script("parent.py", text), home.script("deny.py", DENY))]}
+    )
+    done = home.adopt("--yes", "--json")
+    kinds = {hook["id"]: (hook["kind"], hook["why"]) for hook in done.data["hooks"]}
+    assert kinds["parent"][0] == "different"
+    assert "tell was" in kinds["parent"][1]
+    assert done.data["adopted"] == ["deny"]
+    assert json.loads(home.settings.read_bytes())["hooks"]["PreToolUse"][0] == group(
+        "Bash", "python3 ~/.claude/hooks/parent.py"
+    )
+    assert home.certificate("parent")["result"] == "different"
+    home.adopt("--undo")
+    assert home.settings.read_bytes() == before
+
+
+def test_a_hook_that_does_not_answer_itself_alike_is_named_so(home: AdoptHome) -> None:
+    text = "import json, time; print(json.dumps({'systemMessage': str(time.time_ns())}))\n"
+    before = home.wire({"PreToolUse": [group("Bash", home.script("clock.py", text))]})
+    done = home.adopt("--yes", "--json")
+    assert [hook["kind"] for hook in done.data["hooks"]] == ["not-deterministic"]
+    assert (done.data["adopted"], home.settings.read_bytes()) == ([], before)
+
+
+def test_a_hook_that_leaves_other_files_differs(home: AdoptHome) -> None:
+    text = "import os, pathlib\nname = open(f'/proc/{os.getppid()}/comm').read().strip()\n"
+    text += "pathlib.Path.home().joinpath('seen-' + name).touch()\n"
+    home.wire({"PreToolUse": [group("Bash", home.script("files.py", text))]})
+    hook = home.adopt("--yes", "--json").data["hooks"][0]
+    assert (hook["kind"], "it leaves another file" in hook["why"]) == ("different", True)
+
+
+def test_a_hook_that_does_not_end_stays(home: AdoptHome) -> None:
+    home.wire({"PreToolUse": [group("Bash", {"type": "command", "command": "sleep 60", "timeout": 1})]})
+    assert home.adopt("--yes", "--json").data["hooks"][0]["kind"] == "timeout"
+
+
+@pytest.mark.parametrize(
+    ("event", "matcher", "hook", "why"),
+    [
+        ("PreToolUse", "", {"type": "http", "url": "http://localhost/"}, "http hook"),
+        ("Stop", "", {"type": "prompt", "prompt": "done?"}, "prompt hook"),
+        (
+            "PreToolUse",
+            "",
+            {"type": "command", "command": "true", "if": "Bash(rm *)"},
+            '"if" is judged by the client',
+        ),
+        ("PostToolUse", "", {"type": "command", "command": "true", "asyncRewake": True}, "asyncRewake"),
+        (
+            "PreToolUse",
+            "",
+            {"type": "command", "command": "true", "timeout": 3600},
+            "timeout is not within 10 minutes",
+        ),
+        ("WorktreeCreate", "", {"type": "command", "command": "true"}, "was not measured"),
+        ("PreCompact", "manual", {"type": "command", "command": "true"}, "matcher of PreCompact"),
+        ("PreToolUse", "Bash(", {"type": "command", "command": "true"}, "matches nothing"),
+        ("PreToolUse", "|", {"type": "command", "command": "true"}, "matches nothing"),
+    ],
+)
+def test_what_no_module_can_stand_for_is_left_with_the_reason(
+    home: AdoptHome, event: str, matcher: str, hook: dict[str, Any], why: str
+) -> None:
+    before = home.wire({event: [group(matcher, hook)]})
+    left = home.adopt("--yes", "--json").data["left"]
+    assert [why in one["why"] for one in left] == [True]
+    assert home.settings.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [b'{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true", "timeout": "5"}]}]}}', b"{,}"],
+)
+def test_a_file_that_the_client_drops_is_refused(home: AdoptHome, raw: bytes) -> None:
+    home.settings.parent.mkdir()
+    home.settings.write_bytes(raw)
+    home.adopt("--yes", "--json").check_refused(2, "refused", "drops the whole file")
+    assert home.settings.read_bytes() == raw
+
+
+@pytest.mark.parametrize("shape", ["crlf", "tabs", "bom", "no-newline", "one-line"])
+def test_undo_gives_back_the_very_bytes_of_any_shape(home: AdoptHome, shape: str) -> None:
+    data = {
+        "a": 1,
+        "hooks": {
+            "PreToolUse": [group("Bash", "true"), group("Edit", "true", "exit 0")],
+            "Stop": [group("", "true")],
+        },
+        "z": [1, {}],
+    }
+    text = json.dumps(data, indent=None if shape == "one-line" else "\t" if shape == "tabs" else 4)
+    raw = text.replace("\n", "\r\n" if shape == "crlf" else "\n").encode() + (
+        b"" if shape == "no-newline" else b"\n"
+    )
+    raw = b"\xef\xbb\xbf" + raw if shape == "bom" else raw
+    home.settings.parent.mkdir()
+    home.settings.write_bytes(raw)
+    assert home.adopt("--yes", "--only", "exit 0", "--json").data["adopted"] == ["hook"]
+    assert home.adopt("--undo", "--json").data["exact"] is True
+    assert home.settings.read_bytes() == raw
+
+
+def test_identical_handlers_are_one_module_with_both_matchers(home: AdoptHome) -> None:
+    home.wire({"PreToolUse": [group("Bash", "true"), group("Edit", "true")], "Stop": [group("", "true")]})
+    hooks = home.adopt("--yes", "--json").data["hooks"]
+    assert [hook["matchers"] for hook in hooks] == [{"PreToolUse": "Bash|Edit", "Stop": "*"}]
+
+
+def test_undo_after_somebody_wrote_takes_ours_out_and_puts_theirs_back(home: AdoptHome) -> None:
+    command = home.script("deny.py", DENY)
+    home.wire({"PreToolUse": [group("Bash", command)]})
+    home.adopt("--yes")
+    changed = json.loads(home.settings.read_bytes())
+    changed["hooks"]["PreToolUse"].append(group("Edit", "echo later"))
+    home.settings.write_text(json.dumps(changed))
+    assert home.adopt("--undo", "--json").data["exact"] is False
+    groups = json.loads(home.settings.read_bytes())["hooks"]["PreToolUse"]
+    assert groups == [group("Edit", "echo later"), group("Bash", command)]
+    assert not list(home.modules.iterdir())
+
+
+def test_undo_without_an_adoption_says_so(home: AdoptHome) -> None:
+    home.adopt("--undo", "--json").check_refused(3, "not-found", "nothing is adopted")
+
+
+def test_two_adoptions_are_undone_together(home: AdoptHome) -> None:
+    before = home.wire({"PreToolUse": [group("Bash", "true", "exit 0")]})
+    home.adopt("--yes", "--only", "true")
+    home.adopt("--yes", "--only", "exit 0")
+    assert home.adopt("--undo", "--json").data["exact"] is True
+    assert home.settings.read_bytes() == before
+
+
+def test_check_finds_a_script_that_says_something_else_now_than_it_did_in_the_fork(home: AdoptHome) -> None:
+    home.wire({"PreToolUse": [group("Bash", home.script("deny.py", DENY))]})
+    home.adopt("--yes")
+    assert home.adopt("--check", "--json").check_refused(2, "needs-yes", "deny.py")
+    assert home.adopt("--check", "--yes").code == 0
+    (home.hooks / "deny.py").write_text(
+        "import os, sys\nprint(open(f'/proc/{os.getppid()}/comm').read().replace('overdeck', ''), file=sys.stderr)\n"
+        "sys.exit(2)\n"
+    )
+    again = home.adopt("--check", "--yes", "--json")
+    assert (again.code, again.data["hooks"][0]["kind"]) == (1, "different")
+
+
+def test_recorded_payloads_are_replayed_too(home: AdoptHome, tmp_path: Path) -> None:
+    home.wire({"PreToolUse": [group("Bash", home.script("deny.py", DENY))]})
+    folder = tmp_path / "payloads"
+    folder.mkdir()
+    plain = home.adopt("--yes", "--dry-run", "--json").data["hooks"][0]["cases"]
+    (folder / "one.json").write_text(json.dumps(BASH))
+    more = home.adopt("--yes", "--dry-run", "--payloads", str(folder), "--json").data["hooks"][0]["cases"]
+    assert more == plain + 2
+
+
+def test_a_hook_never_touches_the_real_home_in_a_replay(home: AdoptHome) -> None:
+    home.wire({"PreToolUse": [group("Bash", f"touch ~/here $HOME/there {home.root}/spelled-out")]})
+    home.adopt("--yes", "--dry-run")
+    assert not [name for name in ("here", "there", "spelled-out") if (home.root / name).exists()]
+
+
+def test_a_projects_hooks_stay_that_projects(home: AdoptHome, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (project / ".claude").mkdir(parents=True)
+    file = project / ".claude" / "settings.json"
+    file.write_text(json.dumps({"hooks": {"PreToolUse": [group("Bash", "echo no >&2; exit 2")]}}))
+    assert home.adopt("--settings", str(file), "--yes", "--json").data["adopted"] == ["hook"]
+    assert f'project = "{project}"' in (home.modules / "hook" / "module.toml").read_text()
+
+
+def test_a_plugins_hooks_stay_the_plugins(home: AdoptHome, tmp_path: Path) -> None:
+    file = tmp_path / "plugin" / "hooks" / "hooks.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"hooks": {"PreToolUse": [group("Bash", "true")]}}))
+    left = home.adopt("--settings", str(file), "--dry-run", "--json").data["left"]
+    assert ["plugin" in one["why"] for one in left] == [True]
+
+
+def test_uninstall_does_not_leave_adopted_hooks_without_an_entry(home: AdoptHome) -> None:
+    before = home.wire({"PreToolUse": [group("Bash", "true")]})
+    home.adopt("--yes")
+    home.run("overdeck", "uninstall", "--json").check_refused(2, "adopted", "run through our entries only")
+    home.adopt("--undo")
+    assert home.run("overdeck", "uninstall").code == 0
+    assert home.settings.read_bytes() == before
+
+
+def test_a_failure_on_the_way_leaves_everything_as_it_was(home: AdoptHome) -> None:
+    before = home.wire({"PreToolUse": [group("Bash", "true")]})
+    broken = home.modules / "broken"
+    broken.mkdir(parents=True)
+    (broken / "module.toml").write_text('id = "broken"\n')
+    home.adopt("--yes", "--json").check_refused(2, "bad-manifest", "broken")
+    assert home.settings.read_bytes() == before
+    assert [path.name for path in home.modules.iterdir()] == ["broken"]
+    assert not (home.root / ".config" / "overdeck" / "config.toml").exists()
+
+
+def test_a_file_that_changes_during_the_replay_is_not_overwritten(home: AdoptHome) -> None:
+    # the replay keeps a hook from what it calls its home; this one knows the file by another way
+    outside = home.root.parent / "writer"
+    outside.write_text(f"#!/bin/sh\necho ' ' >> {home.settings}\n")
+    outside.chmod(0o755)
+    home.wire({"PreToolUse": [group("Bash", str(outside))]})
+    refused = home.adopt("--yes", "--json").check_refused(2, "refused", "it changed while its hooks were replayed")
+    assert refused["error"]["hint"]
+    assert b"--by-overdeck" not in home.settings.read_bytes()
+    assert not home.modules.exists() or not list(home.modules.iterdir())
+
+
+def test_a_script_with_a_neighbour_named_like_the_standard_library_is_started_as_before(home: AdoptHome) -> None:
+    home.script("queue.py", "WORD = 'mine'\n")
+    text = "import json, queue\nprint(json.dumps({'systemMessage': queue.WORD}))\n"
+    home.wire({"PreToolUse": [group("Bash", home.script("uses.py", text))]})
+    hook = home.adopt("--yes", "--json").data["hooks"][0]
+    assert (hook["kind"], "queue.py beside it" in hook["how"]) == ("equal", True)
+    assert home.front("PreToolUse", BASH)["systemMessage"] == "mine"
