@@ -518,6 +518,14 @@ def test_only_the_clients_asked_for_are_reported(home):
     home.run("overdeck", "audit", "--json", "--client", "emacs").check_refused(2, "usage", "emacs")
 
 
+def test_what_was_measured_and_can_be_a_module_is_adopted_next(home):
+    home.settings.write_text(json.dumps(on("Stop", {"type": "command", "command": "true"})))
+    assert "next: overdeck adopt --dry-run" in home.run("overdeck", *MEASURE).out.splitlines()
+
+    home.settings.write_text(json.dumps(on("Stop", {"type": "command", "command": "true", "asyncRewake": True})))
+    assert "next: overdeck install" in home.run("overdeck", *MEASURE).out.splitlines()
+
+
 @pytest.mark.parametrize(
     ("data", "command"),
     [
