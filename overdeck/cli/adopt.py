@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from overdeck.cli.install import Scope
-from overdeck.cli.output import JsonOption, Output, verb
+from overdeck.cli.output import JsonOption, Output, on_one_line, verb
 from overdeck.errors import ExitCode, OverdeckError, usage
 from overdeck.paths import Places
 
@@ -67,9 +67,9 @@ def adopt(
 
 
 def _file(places: Places, scope: Scope) -> Path:
-    from overdeck.wiring.scope import settings_file
+    from overdeck.wiring.scope import here, settings_file
 
-    return settings_file(places, scope.value, Path.cwd())
+    return settings_file(places, scope.value, here())
 
 
 def _adopt(
@@ -119,7 +119,7 @@ def _again(file: Path, own: bool, only: Sequence[str], payloads: Path | None, al
 def _needs_yes(chosen: Sequence["Candidate"], again: str) -> OverdeckError:
     from overdeck.wiring.adopt.candidates import listed
 
-    commands = list(listed(chosen))
+    commands = list(map(on_one_line, listed(chosen)))
     return usage(
         "\n  ".join([f"the replay would run these {len(commands)} hooks, in a throwaway HOME:", *commands]),
         hint=again,
@@ -129,10 +129,11 @@ def _needs_yes(chosen: Sequence["Candidate"], again: str) -> OverdeckError:
 
 def _recorded(folder: Path | None) -> list[dict[str, Any]]:
     from overdeck.payloadfile import read_payload
+    from overdeck.wiring.reading import below, is_regular
 
     if folder is None:
         return []
-    files = sorted(folder.rglob("*.json"))
+    files = [path for path in below(folder, ".json", most=100_000, depth=50) if is_regular(path)]
     if not files:
         raise usage(f"no payload (*.json) at or below {folder}", hint="overdeck adopt --payloads DIR --yes")
     return [read_payload(file).document for file in files]
@@ -146,7 +147,7 @@ def _listed(settings: "Settings", chosen: Sequence["Candidate"], left: Sequence[
         "left": _left_data(left),
     }
     for one in chosen:
-        out.line(f"{one.id}  {', '.join(one.matchers)}  {one.handler.shown}")
+        out.line(f"{one.id}  {', '.join(one.matchers)}  {on_one_line(one.handler.shown)}")
     _show_left(left, out)
     out.line(f"{len(chosen)} hooks would be replayed (nothing was run: --yes does that)")
 
@@ -193,7 +194,7 @@ def _show_reports(reports: Sequence["Replay"], out: Output) -> None:
 
 def _show_left(left: Sequence["Left"], out: Output) -> None:
     for one in left:
-        out.line(f"left  {one.handler.pointer}  {one.handler.shown[:80]}: {one.why}")
+        out.line(f"left  {one.handler.pointer}  {on_one_line(one.handler.shown)[:80]}: {one.why}")
 
 
 def _left_data(left: Sequence["Left"]) -> list[dict[str, str]]:

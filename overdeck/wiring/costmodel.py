@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from overdeck.machine.processors import cores as usable
 from overdeck.wiring.commandline import started_by
+from overdeck.wiring.reading import read_start
 from overdeck.wiring.settings import Handler
 from overdeck.wiring.shells import CLIENTS, becomes_its_command, shell_call
 
@@ -119,8 +120,7 @@ def _shebang(program: str) -> list[str]:
     if not program.startswith("/"):
         return []
     try:
-        with Path(program).open("rb") as file:
-            first = file.readline(256)
+        first = read_start(Path(program), 256).split(b"\n", 1)[0]
     except OSError:
         return []
     if not first.startswith(b"#!"):

@@ -8,6 +8,8 @@ from pathlib import Path
 LARGEST_BYTES = 2 * 1024 * 1024
 """Claude Code 2.1.197 drops a settings file of one byte more (measured); the largest seen in public has 51 kB."""
 
+_NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP)
+
 _KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a pipe",
@@ -23,6 +25,14 @@ def read_regular(path: Path, *, limit: int = LARGEST_BYTES) -> bytes:
     Raises OSError, whose ``strerror`` is a sentence's end ("it is a pipe, not a file"); FileNotFoundError where
     nothing is there.
     """
+    raw = read_start(path, limit + 1)
+    if len(raw) > limit:
+        raise OSError(errno.EFBIG, f"it is larger than {limit // 1024} KiB", str(path))
+    return raw
+
+
+def read_start(path: Path, most: int) -> bytes:
+    """The first ``most`` bytes of a regular file, or all it has. Raises OSError as ``read_regular``."""
     try:
         _check(path.stat().st_mode, path)  # before open: opening a device can do something
         # not blocking all the same: between the two lines anything may have taken its place
@@ -32,12 +42,10 @@ def read_regular(path: Path, *, limit: int = LARGEST_BYTES) -> bytes:
     with os.fdopen(fd, "rb", buffering=0) as file:
         _check(os.fstat(fd).st_mode, path)
         chunks = []
-        left = limit + 1
+        left = most
         while left and (chunk := file.read(min(left, 1 << 20))):
             chunks.append(chunk)
             left -= len(chunk)
-    if not left:
-        raise OSError(errno.EFBIG, f"it is larger than {limit // 1024} KiB", str(path))
     return b"".join(chunks)
 
 
@@ -50,6 +58,30 @@ def present(path: Path) -> bool:
     except OSError:
         return True  # something keeps us from looking: reading it says what
     return True
+
+
+def is_regular(path: Path | str) -> bool:
+    """Whether a regular file is at ``path``, links followed. Any text may be a path: what cannot be one is none."""
+    try:
+        return stat.S_ISREG(Path(path).stat().st_mode)
+    except (OSError, ValueError):  # too long, a loop of links, not ours to look at; a NUL
+        return False
+
+
+def missing(path: Path | str) -> bool:
+    """Whether nothing can be at ``path``; False where something keeps us from knowing."""
+    try:
+        Path(path).stat()
+    except OSError as error:
+        return error.errno in _NOWHERE
+    except ValueError:  # a NUL
+        return True
+    return False
+
+
+def real(path: Path) -> Path:
+    """``path`` with its links followed as far as they lead: a loop of them is no error, as it is to ``resolve``."""
+    return Path(os.path.realpath(path))
 
 
 def listed(folder: Path, *, most: int = 1000) -> list[Path]:
