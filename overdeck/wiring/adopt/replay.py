@@ -27,6 +27,12 @@ RUN_LIMIT_S = 30.0
 
 MOST_AT_ONCE = 8
 
+IN_THE_FORK = "in a fork of the dispatcher"
+"""``Replay.how`` of a hook that needs no process of its own any more."""
+
+NEVER_RAN = frozenset(("126", "127"))
+"""Exit codes of a shell that found no program, or one that it may not start."""
+
 SETTLE_TRIES = 40
 """How often a room is looked at again until what a hook left running in the background has written its files."""
 
@@ -87,7 +93,7 @@ def _replay(shop: Workshop, candidate: Candidate, folder: Path) -> Replay:
     variables = {"HOME": str(room.home)} | ({"CLAUDE_PROJECT_DIR": str(room.project)} if candidate.project else {})
     python = str(interpreter())
     script, how = script_of(handler, variables=variables, environ=room.environ, cwd=room.project, python=python)
-    how = how or "in a fork of the dispatcher"
+    how = how or IN_THE_FORK
     texts = [Path(script.script).read_text("utf-8", "replace")] if script else _sources(candidate)
     planned = cases(
         candidate, texts=[*texts, candidate.handler.shown], recorded=shop.recorded, cwd=str(room.project)
@@ -111,6 +117,8 @@ def _replay(shop: Workshop, candidate: Candidate, folder: Path) -> Replay:
     )  # fmt: skip
     if late is not None:
         return _refused(report, "timeout", f"it did not end within {limit:g} s", late)
+    if exits and set(exits) <= NEVER_RAN:
+        return _refused(report, "never-ran", "nothing of it starts: as a module nobody would see that", planned[0])
     recipe = _recipe(folder / candidate.id, room, candidate, manifest_for(candidate, handler, script, room, limit))
     argv_of = {event: front_argv(recipe, event) for event in candidate.matchers}
 
