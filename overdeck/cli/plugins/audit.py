@@ -46,7 +46,7 @@ def audit(
 
 
 def _folder(plugin: str, places: Places) -> Path:
-    """The folder that is meant: a path, or where an installed plugin of that id or name lies (the last folder that the client lists)."""
+    """The folder that is meant: a path, or the last that the client lists for a plugin of that id or name."""
     from overdeck.wiring.plugins.ledger import Ledger
     from overdeck.wiring.scope import here
 

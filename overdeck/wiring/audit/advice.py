@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from overdeck.wiring.audit.hooks import HookCost
 from overdeck.wiring.audit.report import AuditReport
 from overdeck.wiring.rules import Finding
 
@@ -34,4 +35,12 @@ def next_command(report: AuditReport) -> tuple[str, str]:
         )
     if not any(hook.source == "measured" for hook in hooks):
         return "overdeck audit --measure", "lists what it would run, then measures it instead of guessing"
-    return "overdeck install", "the dispatcher, beside your hooks"
+    if any(_adoptable(hook) for hook in hooks):
+        return "overdeck adopt --dry-run", "which of your own hooks can become modules of one process"
+    return "overdeck fires", "which of the modules ever act"
+
+
+def _adoptable(hook: HookCost) -> bool:
+    """Whether it is a hook of the user's own settings that the dispatcher might take over."""
+    own = hook.client == "claude" and hook.type == "command" and not hook.plugin
+    return own and "--by-overdeck" not in hook.command.split()
