@@ -214,7 +214,8 @@ def _show_reports(reports: Sequence["Replay"], out: Output) -> None:
         if report.kind == "equal":
             out.line(f"equal  {report.id}: {report.cases} payloads, {report.acted} answered; {report.how}")
         else:
-            out.line(f"{report.kind}  {report.id}: {report.why} (at {report.case}): it stays as it was")
+            at = f" (at {report.case})" if report.case else ""
+            out.line(f"{report.kind}  {report.id}: {report.why}{at}: it stays as it was")
 
 
 def _show_left(left: Sequence["Left"], out: Output) -> None:

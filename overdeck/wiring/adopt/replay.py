@@ -5,7 +5,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +118,8 @@ def _replay(shop: Workshop, candidate: Candidate, folder: Path) -> Replay:
     if late is not None:
         return _refused(report, "timeout", f"it did not end within {limit:g} s", late)
     if exits and set(exits) <= NEVER_RAN:
-        return _refused(report, "never-ran", "nothing of it starts: as a module nobody would see that", planned[0])
+        code = " or ".join(sorted(exits))
+        return replace(report, kind="never-ran", why=f"it ends with {code} at every payload: nothing of it starts")
     recipe = _recipe(folder / candidate.id, room, candidate, manifest_for(candidate, handler, script, room, limit))
     argv_of = {event: front_argv(recipe, event) for event in candidate.matchers}
 
