@@ -47,6 +47,11 @@ def _show_client(client: "ClientAudit", out: Output, home: Path, *, full: bool) 
         out.line(f"switched off: {reason}{': nothing runs, so nothing costs' if client.disabled else ''}")
     out.line()
     _show_costs(client, out, full=full)
+    if client.adopted:
+        started = f"{client.adopted_started} of them still started as programs"
+        out.line(
+            f"behind Overdeck's entries run {count(client.adopted, 'adopted hook')}, {started}: counted above"
+        )
     _show_stall(client, out)
     _show_dearest(client, out, full=full)
     _show_dispatcher(client, out)

@@ -75,7 +75,7 @@ def script_of(
     if said is None:
         return None, f"{program} did not say how it is set up"
     if said["own"]:
-        return None, "it has a virtual environment of its own"
+        return None, f"its Python, {said['executable']}, is a virtual environment's"
     if said["real"] != python:
         return None, f"it is for another Python: {said['real']}"
     if said["usercustomize"] or not set(said["finders"]) <= _FINDERS:

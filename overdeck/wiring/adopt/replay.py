@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,12 @@ RUN_LIMIT_S = 30.0
 """No run of a hook may take longer in a replay, whatever its timeout."""
 
 MOST_AT_ONCE = 8
+
+IN_THE_FORK = "in a fork of the dispatcher"
+"""``Replay.how`` of a hook that needs no process of its own any more."""
+
+NEVER_RAN = frozenset(("126", "127"))
+"""Exit codes of a shell that found no program, or one that it may not start."""
 
 SETTLE_TRIES = 40
 """How often a room is looked at again until what a hook left running in the background has written its files."""
@@ -89,7 +95,7 @@ def _replay(shop: Workshop, candidate: Candidate, folder: Path) -> Replay:
     variables = {"HOME": str(room.home)} | ({"CLAUDE_PROJECT_DIR": str(room.project)} if candidate.project else {})
     python = str(interpreter())
     script, how = script_of(handler, variables=variables, environ=room.environ, cwd=room.project, python=python)
-    how = how or "in a fork of the dispatcher"
+    how = how or IN_THE_FORK
     texts = [read_regular(Path(script.script)).decode("utf-8", "replace")] if script else _sources(candidate)
     planned = cases(
         candidate, texts=[*texts, candidate.handler.shown], recorded=shop.recorded, cwd=str(room.project)
@@ -115,6 +121,9 @@ def _replay(shop: Workshop, candidate: Candidate, folder: Path) -> Replay:
         flood = f"it said more than {MOST_SAID >> 20} MiB"
         why = flood if before[-1].flooded else f"it did not end within {limit:g} s"
         return _refused(report, "timeout", why, late)
+    if exits and set(exits) <= NEVER_RAN:
+        code = " or ".join(sorted(exits))
+        return replace(report, kind="never-ran", why=f"it ends with {code} at every payload: nothing of it starts")
     recipe = _recipe(folder / candidate.id, room, candidate, manifest_for(candidate, handler, script, room, limit))
     argv_of = {event: front_argv(recipe, event) for event in candidate.matchers}
 

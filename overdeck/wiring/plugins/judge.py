@@ -92,8 +92,8 @@ class Verdict:
 def judge(folder: Path, *, home: Path | None = None, path: str | None = None) -> Verdict:
     """Judge the plugin in ``folder``. Raises OverdeckError: (3) no such folder, (2) no plugin in it."""
     if not folder.is_dir():
-        raise not_found(f"there is no folder {folder}", hint="overdeck plugins list --json names the folders")
-    folder = folder.absolute()
+        raise not_found(f"there is no folder {folder}", hint="overdeck plugins list")
+    folder = Path(os.path.abspath(folder))  # noqa: PTH100 - `..` goes, links stay
     manifest = _json(folder / ".claude-plugin" / "plugin.json")
     files = tuple(plugin_files(folder))
     if not manifest and not files and not _json(folder / ".mcp.json"):
