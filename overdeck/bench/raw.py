@@ -23,6 +23,7 @@ from overdeck.bench.outcome import METRICS
 from overdeck.bench.recording import Machine, Plan, PlannedArm, Recording
 from overdeck.bench.starts.counter import Count, Starts
 from overdeck.errors import InvalidMeasurement, OverdeckError, usage
+from overdeck.pipes import open_to_write, read_to_end
 from overdeck.spawn.launch import Run
 
 VERSION = 2
@@ -38,7 +39,7 @@ class RawRecord:
 
     def __init__(self, path: Path) -> None:
         try:
-            fd = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+            fd = open_to_write(path, 0o600)
             try:
                 if stat.S_ISREG(os.fstat(fd).st_mode):
                     os.fchmod(fd, 0o600)
@@ -119,7 +120,7 @@ def read_raw(path: Path) -> Recording:
 
     Raises OverdeckError (usage) where the file is none of ours, or is damaged elsewhere than at its end.
     """
-    lines = path.read_text("utf-8", errors="surrogateescape").split("\n")
+    lines = read_to_end(path).decode("utf-8", errors="surrogateescape").split("\n")
     whole, torn = lines[:-1], lines[-1]
     rows = [_row(path, number, line) for number, line in enumerate(whole, 1)]
     if torn and not rows:
@@ -209,7 +210,9 @@ def _take(recording: Recording, row: dict[str, Any], known: set[tuple[int, str]]
 
 def _observed(row: dict[str, Any]) -> Observed:
     run: dict[str, Any] = {
-        name: tuple(value) if isinstance(value := row[name], list) else value for name in Run._fields
+        name: tuple(value) if isinstance(value := row[name], list) else value
+        for name in Run._fields
+        if name in row or name not in Run._field_defaults
     }
     for name in _NUMBERS:
         if type(run[name]) is not int or not 0 <= run[name] <= _MOST:

@@ -168,6 +168,13 @@ def test_a_cut_off_background_handler_does_not_make_the_exit_codes_differ(tmp_pa
     assert "'slow', which the client does not wait for" in hand_of_the_client(arm, [run._replace(cut=(0,))])[0]
 
 
+def test_a_handler_that_puts_itself_in_the_background_is_told(tmp_path):
+    arm = bash_event(tmp_path, shell("""echo '{"async":true}'; sleep 0.1"""), shell("true"))
+    runs = [run_once(arm, payload=b"{}"), run_once(bash_event(tmp_path, shell("true")), payload=b"{}")]
+    (said,) = hand_of_the_client(arm, runs)
+    assert 'printed {"async":true} in 1 of 2 runs' in said and "sleep 0.1" in said
+
+
 def test_a_handler_with_a_condition_is_told(tmp_path):
     arm = bash_event(tmp_path, shell("true", **{"if": "Bash(git *)"}))
     assert 'have an "if"' in hand_of_the_client(arm, [])[0]
