@@ -49,13 +49,17 @@ def _first(fd: int, path: Path, wait_s: float) -> bytes:
 def open_to_write(path: Path, mode: int = 0o666, *, flags: int = 0) -> int:
     """A descriptor of the file or the pipe ``path``, made with ``mode`` where it is not there.
 
-    ``flags`` of open(2) say what becomes of what it holds. OSError, where nobody reads the pipe too.
+    ``flags`` of open(2) say what becomes of what it holds. OSError; OverdeckError (usage) where nobody reads the pipe.
     """
     try:
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC | flags, mode)
     except OSError as error:
-        if error.errno == errno.ENXIO:
-            error.strerror = "nobody reads this pipe"
-        raise
+        if error.errno != errno.ENXIO:
+            raise
+        raise usage(
+            f"nobody reads the pipe {path}",
+            code="unread-pipe",
+            hint="start what reads it first, or give a regular file instead",
+        ) from None
     os.set_blocking(fd, True)
     return fd

@@ -60,8 +60,8 @@ def test_a_file_is_read_as_ever(tmp_path):
         read_to_end(tmp_path)
 
 
-def test_a_pipe_that_nobody_reads_is_an_error_at_once(pipe):
-    with pytest.raises(OSError, match="nobody reads this pipe"):
+def test_a_pipe_that_nobody_reads_is_refused_at_once(pipe):
+    with pytest.raises(OverdeckError, match="nobody reads the pipe"):
         open_to_write(pipe)
 
 
