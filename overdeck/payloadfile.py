@@ -23,11 +23,11 @@ LARGEST = 64 << 20
 
 
 def payload_bytes(path: Path) -> bytes:
-    """What the file or the pipe ``path`` holds (``-`` is stdin). OSError; OverdeckError (usage) beyond LARGEST, or of a pipe without a writer."""
-    if str(path) == "-":
-        raw = sys.stdin.buffer.read(LARGEST + 1)
-    else:
-        raw = read_to_end(path, LARGEST + 1)
+    """What the file or the pipe ``path`` holds (``-`` is stdin).
+
+    OSError; OverdeckError (usage) beyond LARGEST, or of a pipe without a writer.
+    """
+    raw = sys.stdin.buffer.read(LARGEST + 1) if str(path) == "-" else read_to_end(path, LARGEST + 1)
     if len(raw) > LARGEST:
         raise usage(
             f"the payload {path} does not end within {LARGEST >> 20} MiB, more than any client sends",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # a recording holds counted starts, which ask here
 
 
 def hand_of_the_client(arm: "Arm | PlannedArm", runs: Sequence[Run]) -> list[str]:
-    """One sentence for each kind: timeouts, background commands (cut off, or by their own word), unchecked conditions."""
+    """One sentence for each kind: timeouts, commands in the background, conditions that nobody checked."""
     said = []
     expired = Counter(index for run in runs for index in run.expired)
     for index, count in sorted(expired.items()):
