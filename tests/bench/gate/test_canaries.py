@@ -94,7 +94,10 @@ def test_a_canary_sings_on_its_metric_with_and_without_burners_beside_it(
     repository.hook(before)
     repository.gate(GATE.format(base=repository.commit()))
     repository.hook(after)
-    with stress(burners):
-        said = hookbench("gate", "--json", cwd=repository.root)
-    row = said.data["scenarios"][0]
+    for _ in range(3):  # a busy machine may leave one unclear, which is no pass
+        with stress(burners):
+            said = hookbench("gate", "--json", cwd=repository.root)
+        row = said.data["scenarios"][0]
+        if said.data["verdict"] != "inconclusive":
+            break
     assert (said.code, verdicts(row)[metric]) == (1, "fail"), row["reason"]
