@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # a recording holds counted starts, which ask here
 
 
 def hand_of_the_client(arm: "Arm | PlannedArm", runs: Sequence[Run]) -> list[str]:
-    """One sentence for each kind: timeouts, commands in the background, conditions that nobody checked."""
+    """One sentence for each kind: timeouts, background commands cut off, conditions nobody checked."""
     said = []
     expired = Counter(index for run in runs for index in run.expired)
     for index, count in sorted(expired.items()):
@@ -27,15 +27,19 @@ def hand_of_the_client(arm: "Arm | PlannedArm", runs: Sequence[Run]) -> list[str
             f"arm {arm.name}: {_shown(arm, index)}, which the client does not wait for, was still running after "
             f"{count} of {len(runs)} runs and was killed: its CPU time is not whole"
         )
-    asked = Counter(index for run in runs for index in run.asked)
-    for index, count in sorted(asked.items()):
-        said.append(
-            f'arm {arm.name}: {_shown(arm, index)} printed {{"async":true}} in {count} of {len(runs)} runs: the client '
-            "does not wait for it, so the wall time ends there; its CPU time counts, what it prints is not compared"
-        )
     if arm.conditional:
         said.append(f'arm {arm.name}: {arm.conditional} of its handlers have an "if", which was taken to hold')
     return said
+
+
+def hand_of_the_hook(arm: "Arm | PlannedArm", runs: Sequence[Run]) -> list[str]:
+    """One sentence for each command that sent itself to the background: no file says so beforehand."""
+    asked = Counter(index for run in runs for index in run.asked)
+    return [
+        f'arm {arm.name}: {_shown(arm, index)} printed {{"async":true}} in {count} of {len(runs)} runs: the client '
+        "does not wait for it, so the wall time ends there; its CPU time counts, what it prints is not compared"
+        for index, count in sorted(asked.items())
+    ]
 
 
 def _shown(arm: "Arm | PlannedArm", index: int) -> str:
