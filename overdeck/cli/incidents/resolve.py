@@ -47,8 +47,8 @@ def resolve(
     commit:SHA is accepted when, after a fetch, it is in the branch that ships (origin/main) and its message has
     the trailer 'Incident: ID'. test:PATH::ID@SHA is run in clean worktrees: it must fail on the parent of SHA, with
     its file laid over, and pass at SHA. repro:PATH and resume:PATH, programs in the repository, must fail at --broken
-    and end well at the head. What is run is listed, and needs --yes. Exit codes: 2 no artifact or no --yes, 4 it does
-    not hold, 5 nobody can tell now; of several, the highest.
+    and end well at the head. What is run is listed, and needs --yes. Exit codes: 2 no artifact or no --yes, 3 no such
+    incident, 4 it does not hold, 5 nobody can tell now. Everything that is wrong is told; the code is the highest.
     """
     with verb("incidents.resolve", as_json) as out:
         from overdeck.incidents import resolving
