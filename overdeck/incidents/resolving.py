@@ -50,6 +50,8 @@ class Closed:
     incident: Incident
     recorded: bool
     """False when it had been closed in just this way before."""
+    disproved: tuple[str, ...] = ()
+    """Artifacts that ended an earlier episode, too: it was opened again after them."""
 
 
 def never(plan: Sequence[str]) -> bool:
@@ -103,7 +105,15 @@ def resolve(
 
     recorded = record(registry, at, decide, warn=lambda _: None, patience_s=patience_s)
     changed = {event.incident for event in recorded.events}
-    return tuple(Closed(recorded.state.get(key), key in changed) for key in keys)
+    return tuple(_closed(state.get(key), recorded.state.get(key), key in changed) for key in keys)
+
+
+def _closed(before: Incident, after: Incident, recorded: bool) -> Closed:
+    """``after``, and what of its new evidence had ended an episode of ``before`` that is over."""
+    past = before.evidence[: len(before.evidence) - len(before.standing)]
+    spent = {str(one.get("artifact")) for one in past}
+    fresh = dict.fromkeys(str(one.get("artifact")) for one in after.standing) if recorded else {}
+    return Closed(after, recorded, tuple(ref for ref in fresh if ref in spent))
 
 
 def _claimed(claim: Closing, because: str | None) -> list[Artifact]:

@@ -70,7 +70,12 @@ def resolve(
         out.data = {**(rows[0] if len(rows) == 1 else {}), "incidents": rows}
         for closed in outcome:
             incident = closed.incident
-            proofs = ", ".join(f"{one.get('artifact')} ({one.get('verdict')})" for one in incident.evidence)
+            proofs = ", ".join(f"{one.get('artifact')} ({one.get('verdict')})" for one in incident.standing)
+            for ref in closed.disproved:
+                out.warn(
+                    f"{ref} ended {incident.id} before, and it came back: is it the fix? "
+                    f"od-incidents show {incident.id}"
+                )
             already = "" if closed.recorded else "already "
             out.line(f"{incident.id} {already}{incident.state}{f': {proofs}' if proofs else ''}")
         if any(closed.recorded for closed in outcome):
