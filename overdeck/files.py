@@ -109,14 +109,20 @@ def open_regular(path: Path) -> int:
 
 def read_regular(path: Path, *, limit: int = LARGEST_BYTES) -> bytes:
     """The bytes of the file ``path``, at most ``limit``. Raises OSError as ``open_regular``, and where it is larger."""
+    raw = read_start(path, limit + 1)
+    if len(raw) > limit:
+        raise OSError(errno.EFBIG, f"it is larger than {limit // 1024} KiB", str(path))
+    return raw
+
+
+def read_start(path: Path, most: int) -> bytes:
+    """The first ``most`` bytes of the file ``path``, or all it has. Raises OSError as ``open_regular``."""
     with os.fdopen(open_regular(path), "rb", buffering=0) as file:
         chunks = []
-        left = limit + 1
+        left = most
         while left and (chunk := file.read(min(left, 1 << 20))):
             chunks.append(chunk)
             left -= len(chunk)
-    if not left:
-        raise OSError(errno.EFBIG, f"it is larger than {limit // 1024} KiB", str(path))
     return b"".join(chunks)
 
 

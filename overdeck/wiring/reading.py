@@ -4,8 +4,6 @@ import os
 import stat
 from pathlib import Path
 
-from overdeck.files import read_regular as read_regular
-
 
 def present(path: Path) -> bool:
     """Whether anything stands at ``path``, readable or not, a broken link included."""
