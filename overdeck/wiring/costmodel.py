@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from overdeck.files import read_start
 from overdeck.machine.processors import cores as usable
 from overdeck.wiring.commandline import started_by
-from overdeck.wiring.reading import read_start
 from overdeck.wiring.settings import Handler
 from overdeck.wiring.shells import CLIENTS, becomes_its_command, shell_call
 

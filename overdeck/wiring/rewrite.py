@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from overdeck.errors import ExitCode, OverdeckError
-from overdeck.files import back_up, busy, locked, obstacle, sync_folder, write_atomically
+from overdeck.files import back_up, busy, locked, obstacle, read_regular, sync_folder, write_atomically
 from overdeck.paths import Places
-from overdeck.wiring.reading import read_regular
 
 LOCK_WAIT_S = 30.0
 LARGEST_BYTES = 64 << 20

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from overdeck.files import read_regular, read_start
 from overdeck.process import Completed, run
 from overdeck.wiring.commandline import simple_words
 from overdeck.wiring.handler import Handler
-from overdeck.wiring.reading import is_regular, read_regular, read_start
+from overdeck.wiring.reading import is_regular
 
 _ASK = (
     "import json, os, sys; print(json.dumps({'executable': sys.executable,"

@@ -14,6 +14,7 @@ from overdeck.authoring.fleet import entry_path, front_argv, interpreter
 from overdeck.dispatch import planning
 from overdeck.dispatch.planning import Recipe
 from overdeck.dispatch.writing import replace as write
+from overdeck.files import read_regular
 from overdeck.wiring.adopt.asclient import MOST_SAID, Ended, start
 from overdeck.wiring.adopt.candidates import Candidate
 from overdeck.wiring.adopt.cases import Case, cases
@@ -21,7 +22,6 @@ from overdeck.wiring.adopt.effect import Effect, difference, effect_of
 from overdeck.wiring.adopt.folder import manifest, write_folder
 from overdeck.wiring.adopt.interpreter import named_file, script_of
 from overdeck.wiring.adopt.room import Room, make_room
-from overdeck.wiring.reading import read_regular
 from overdeck.wiring.settings import Settings
 
 RUN_LIMIT_S = 30.0

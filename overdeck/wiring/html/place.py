@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from overdeck.errors import usage
-from overdeck.wiring.reading import read_start
+from overdeck.files import read_start
 
 MARK = '<meta name="generator" content="overdeck audit">'
 """What the first bytes of every page hold; a file without it is somebody else's."""

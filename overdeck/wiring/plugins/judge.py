@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from overdeck.errors import not_found, usage
+from overdeck.files import read_regular
 from overdeck.wiring.audit import AuditReport
 from overdeck.wiring.audit import audit as cost
 from overdeck.wiring.clients.claude import plugin_files
-from overdeck.wiring.reading import is_regular, read_regular
+from overdeck.wiring.reading import is_regular
 from overdeck.wiring.rules import Finding
 from overdeck.wiring.settings import Handler
 

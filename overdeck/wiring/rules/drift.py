@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overdeck.errors import OverdeckError
-from overdeck.wiring.reading import missing, read_regular
+from overdeck.files import read_regular
+from overdeck.wiring.reading import missing
 from overdeck.wiring.rules.rule import Context, Hit, Rule
 from overdeck.wiring.settings import Handler, Settings
 
