@@ -257,7 +257,7 @@ def _show_recorded(report: "AuditReport", out: Output) -> None:
         f"{wording.size(recorded.injected_bytes)} brought into the context"
     )
     _names("never started in any record", recorded.never_started, out)
-    _names("never acted in any record", recorded.idle, out)
+    _names("no act in any record (a call denied in JSON leaves none)", recorded.idle, out)
     _names("configured, and no record of it (silent, or never asked)", recorded.unrecorded, out)
     out.line()
 
