@@ -32,6 +32,7 @@ from overdeck.bench import Arm, Comparison, InvalidMeasurement, command_arm, com
 from overdeck.bench.outcome import Metric
 from overdeck.bench.stress import stress
 from overdeck.paths import Places, shipped
+from overdeck.spawn.native import NativeSpawner, start_spawner
 
 RESULTS = Path(__file__).resolve().parent / "RESULTS.md"
 CATNULL = """#include <fcntl.h>
@@ -329,12 +330,14 @@ def _head(pairs: int) -> str:
     moment = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     built = built_front()
     native = "native, static" if built and built.fresh else "the Python twin"
+    with start_spawner() as running:
+        spawner = "native" if isinstance(running, NativeSpawner) else "the Python twin"
     return (
         "# Results\n\n"
         f"Written by `./dev bench` on {moment}: overdeck {overdeck.__version__}, Python {platform.python_version()}, "
-        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores; the front is {native}. Each row is one run "
-        f"of {pairs} coin-flip pairs at most (Hodges–Lehmann ratio, 95 % CI from exact signed ranks). Ratios of one "
-        "run on one machine; never compare figures of two runs.\n\n"
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores; the front is {native}, the spawner "
+        f"{spawner}. Each row is one run of {pairs} coin-flip pairs at most (Hodges–Lehmann ratio, 95 % CI from exact "
+        "signed ranks). Ratios of one run on one machine; never compare figures of two runs.\n\n"
         "| what | metric | ratio | 95 % CI | bar | |\n|---|---|---|---|---|---|"
     )
 
