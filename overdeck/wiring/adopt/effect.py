@@ -54,11 +54,12 @@ def difference(old: Effect, new: Effect) -> str:
     """The first field in which two effects differ, as a person reads it; empty where there is none."""
     for key in ("decision", "reason", "context", "tell", "stop", "input", "other", "async"):
         if old.get(key) != new.get(key):
-            return f"{key} was {_short(old.get(key))}, would be {_short(new.get(key))}"
+            return f"{key} was {short(old.get(key))}, would be {short(new.get(key))}"
     return ""
 
 
-def _short(value: object) -> str:
+def short(value: object) -> str:
+    """A value as a person reads it in a sentence."""
     if value is None:
         return "nothing"
     text = json.dumps(value, ensure_ascii=False)
