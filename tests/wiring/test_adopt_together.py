@@ -8,6 +8,7 @@ import pytest
 from adopthome import BASH, AdoptHome, group
 
 from overdeck.wiring.adopt.cases import Case
+from overdeck.wiring.adopt.effect import difference
 from overdeck.wiring.adopt.merging import merged_difference
 from overdeck.wiring.adopt.together import MOST_CASES, chosen
 
@@ -42,16 +43,16 @@ DENY_ONE = {"decision": "deny", "reason": "one"}
         ([DENY_ONE, {"decision": "deny", "reason": "two"}], DENY_ONE, "reason was"),
         ([{"input": {"a": 1}}, {"input": {"a": 2}}], {"input": {"a": 1}}, ""),
         ([{"input": {"a": 1}}, {"input": {"a": 2}}], {"input": {"a": 2}}, ""),
-        ([{"input": {"a": 1}}, {"input": {"a": 2}}], {"input": {"a": 3}}, "input was one of"),
-        ([{"input": {"a": 1}}], {}, "input was one of"),
-        ([], {"input": {"a": 1}}, "input was one of"),
+        ([{"input": {"a": 1}}, {"input": {"a": 2}}], {"input": {"a": 3}}, "input (one of) was"),
+        ([{"input": {"a": 1}}], {}, "input (one of) was"),
+        ([], {"input": {"a": 1}}, "input (one of) was"),
         (
             [{"input": {"a": 1}}, {"input": {"a": 2}, "decision": "allow"}],
             {"input": {"a": 1}, "decision": "allow"},
-            "input was one of",
+            "input (one of) was",
         ),
         ([{"input": {"a": 1}}, DENY_ONE], DENY_ONE, ""),
-        ([{"input": {"a": 1}}, DENY_ONE], {**DENY_ONE, "input": {"a": 1}}, "input was one of"),
+        ([{"input": {"a": 1}}, DENY_ONE], {**DENY_ONE, "input": {"a": 1}}, "input (one of) was"),
         ([{"stop": "a"}, {"tell": "b"}], {"stop": "a", "tell": "b"}, ""),
         ([{"stop": "a"}], {"tell": "a"}, "tell was"),
         (
@@ -59,14 +60,22 @@ DENY_ONE = {"decision": "deny", "reason": "one"}
             {"other": {"top": {"x": 1}, "specific": {"y": 3}}},
             "",
         ),
-        ([{"other": {"top": {"x": 1}, "specific": {}}}], {}, "x was one of"),
-        ([], {"other": {"top": {"x": 1}, "specific": {}}}, "x was one of"),
+        ([{"other": {"top": {"x": 1}, "specific": {}}}], {}, "x (one of) was"),
+        ([], {"other": {"top": {"x": 1}, "specific": {}}}, "x (one of) was"),
     ],
 )
 def test_the_clients_rules_for_several_answers(old: list[Any], new: dict[str, Any], why: str) -> None:
     found = merged_difference(old, new)
     assert found.startswith(why)
     assert bool(found) == bool(why)
+
+
+def test_of_a_long_text_the_place_where_old_and_new_part_is_shown() -> None:
+    same = "the same words " * 100
+    shown = difference({"tell": f"{same}OLD{same}"}, {"tell": f"{same}NEW{same}"})
+    assert ("OLD" in shown, "NEW" in shown, len(shown) < 500) == (True, True, True)
+    assert "NEW" in difference({"tell": "short"}, {"tell": f"NEW{same}"})
+    assert difference({}, {"tell": "a"}) == 'tell was nothing, would be "a"'
 
 
 def test_each_hook_is_heard_at_least_once_and_those_with_most_speakers_come_first() -> None:

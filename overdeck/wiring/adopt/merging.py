@@ -7,7 +7,7 @@ whether the one that wins is one that could have won.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from overdeck.wiring.adopt.effect import Effect, short
+from overdeck.wiring.adopt.effect import Effect, told
 
 STRENGTH = ("deny", "defer", "ask", "allow")
 
@@ -16,15 +16,15 @@ def merged_difference(old: Sequence[Effect], new: Effect) -> str:
     """The first thing in which ``new`` is not what the client makes of ``old``, for a person; "" where nothing is."""
     decision = next((word for word in STRENGTH if any(one.get("decision") == word for one in old)), None)
     if new.get("decision") != decision:
-        return f"decision was {short(decision)}, would be {short(new.get('decision'))}"
+        return told("decision", decision, new.get("decision"))
     deciding = [one for one in old if decision and one.get("decision") == decision]
     for key, speakers in (("reason", deciding), ("context", old), ("tell", old), ("stop", old)):
         was = [one[key] for one in speakers if key in one]
         if _lines(was) != _lines([new[key]] if key in new else []):
-            return f"{key} was {short(was)}, would be {short(new.get(key))}"
+            return told(key, "\n".join(was) if was else None, new.get(key))
     inputs = _could_win(old, decision)
     if (new.get("input") not in inputs) if inputs else ("input" in new):
-        return f"input was one of {short(inputs)}, would be {short(new.get('input'))}"
+        return told("input (one of)", inputs or None, new.get("input"))
     return "".join(_other(old, new))
 
 
@@ -49,5 +49,5 @@ def _other(old: Sequence[Effect], new: Effect) -> Iterator[str]:
         for key in sorted({*now, *(key for one in was for key in one)}):
             values = [one[key] for one in was if key in one]
             if key not in now or now[key] not in values:
-                yield f"{key} was one of {short(values)}, would be {short(now.get(key))}"
+                yield told(f"{key} (one of)", values or None, now.get(key))
                 return
