@@ -55,6 +55,7 @@ DENY_ONE = {"decision": "deny", "reason": "one"}
         ([{"input": {"a": 1}}, DENY_ONE], {**DENY_ONE, "input": {"a": 1}}, "input (one of) was"),
         ([{"stop": "a"}, {"tell": "b"}], {"stop": "a", "tell": "b"}, ""),
         ([{"stop": "a"}], {"tell": "a"}, "tell was"),
+        ([{"stop": "a"}], {}, "stop was"),
         (
             [{"other": {"top": {"x": 1}, "specific": {}}}, {"other": {"top": {"x": 2}, "specific": {"y": 3}}}],
             {"other": {"top": {"x": 1}, "specific": {"y": 3}}},
