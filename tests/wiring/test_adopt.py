@@ -1,7 +1,6 @@
 """``overdeck adopt``: hooks of a settings file become modules, with proof, and come back byte for byte."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from homes import Home, Ran
+from adopthome import BASH, DENY, AdoptHome, group
 
 from overdeck.authoring.fleet import interpreter
 from overdeck.process import argv_of
@@ -20,61 +19,9 @@ from settings import settings as public_patterns
 HOOKS = Path(__file__).parent / "adopted" / "hooks"
 
 
-class AdoptHome(Home):
-    """A home without any module; its PATH finds the interpreter the dispatcher runs on."""
-
-    def environment(self, **extra: str) -> dict[str, str]:
-        path = f"{interpreter().parent}{os.pathsep}/usr/bin{os.pathsep}/bin"
-        return {**super().environment(**extra), "PATH": path}
-
-    @property
-    def hooks(self) -> Path:
-        return self.root / ".claude" / "hooks"
-
-    @property
-    def modules(self) -> Path:
-        return self.root / ".config" / "overdeck" / "modules"
-
-    def wire(self, hooks: dict[str, Any], **more: Any) -> bytes:
-        self.settings.parent.mkdir(exist_ok=True)
-        raw = (json.dumps({**more, "hooks": hooks}, indent=2) + "\n").encode()
-        self.settings.write_bytes(raw)
-        return raw
-
-    def script(self, name: str, text: str) -> str:
-        self.hooks.mkdir(parents=True, exist_ok=True)
-        (self.hooks / name).write_text(text)
-        return f"python3 ~/.claude/hooks/{name}"
-
-    def adopt(self, *args: str) -> Ran:
-        return self.run("overdeck", "adopt", *args)
-
-    def certificate(self, id: str) -> dict[str, Any]:
-        return json.loads((self.state / "adopted" / f"{id}.json").read_bytes())
-
-
 @pytest.fixture
 def home(tmp_path: Path) -> AdoptHome:
     return AdoptHome(tmp_path / "home")
-
-
-def group(matcher: str, *commands: str | dict[str, Any]) -> dict[str, Any]:
-    hooks = [{"type": "command", "command": one} if isinstance(one, str) else one for one in commands]
-    return {"matcher": matcher, "hooks": hooks}
-
-
-DENY = """import json, sys
-call = json.load(sys.stdin)
-if "forbidden" in call["tool_input"].get("command", ""):
-    print("the rule says no", file=sys.stderr)
-    sys.exit(2)
-"""
-BASH = {
-    "session_id": "s",
-    "hook_event_name": "PreToolUse",
-    "tool_name": "Bash",
-    "tool_input": {"command": "forbidden"},
-}
 
 
 @pytest.mark.timeout(900)
@@ -334,6 +281,35 @@ def test_a_projects_hooks_stay_that_projects(home: AdoptHome, tmp_path: Path) ->
     file.write_text(json.dumps({"hooks": {"PreToolUse": [group("Bash", "echo no >&2; exit 2")]}}))
     assert home.adopt("--settings", str(file), "--yes", "--json").data["adopted"] == ["hook"]
     assert f'project = "{project}"' in (home.modules / "hook" / "module.toml").read_text()
+
+
+@pytest.mark.parametrize("scope", ["project", "local"])
+def test_hooks_of_the_project_around_us_are_adopted_by_scope(home: AdoptHome, tmp_path: Path, scope: str) -> None:
+    project = tmp_path / "project"
+    for folder in (project / ".git", project / ".claude" / "hooks", project / "sub"):
+        folder.mkdir(parents=True)
+    (project / ".claude" / "hooks" / "deny.py").write_text(DENY)
+    file = project / ".claude" / ("settings.json" if scope == "project" else "settings.local.json")
+    command = 'python3 "$CLAUDE_PROJECT_DIR"/.claude/hooks/deny.py'
+    raw = json.dumps({"hooks": {"PreToolUse": [group("Bash", command)]}}).encode()
+    file.write_bytes(raw)
+    done = home.run("overdeck", "adopt", "--scope", scope, "--yes", "--json", cwd=project / "sub")
+    assert (done.data["adopted"], done.data["file"]) == (["deny"], str(file))
+    warned = [str(file) in line and "by git" in line for line in done.document["warnings"]]
+    assert warned == ([True] if scope == "project" else [])
+    ours = json.loads(file.read_bytes())["hooks"]["PreToolUse"][0]["hooks"][0]
+
+    def denied(where: Path) -> bool:
+        env = home.environment(CLAUDE_PROJECT_DIR=str(where))
+        argv = [ours["command"], *ours["args"]]
+        done = subprocess.run(
+            argv, input=json.dumps(BASH), capture_output=True, text=True, env=env, cwd=where, check=True
+        )
+        return "the rule says no" in done.stdout
+
+    assert (denied(project), denied(tmp_path)) == (True, False)
+    assert home.adopt("--undo", "--json").data["exact"] is True
+    assert file.read_bytes() == raw
 
 
 def test_a_plugins_hooks_stay_the_plugins(home: AdoptHome, tmp_path: Path) -> None:
