@@ -88,12 +88,15 @@ def test_hooks_after_public_patterns_say_the_same_and_come_back_byte_for_byte(ho
         capture_output=True, env=home.environment(), cwd=home.root, timeout=880, check=False,
     )  # fmt: skip
     data = json.loads(done.stdout)["data"]
-    assert [(hook["id"], hook["kind"], hook["why"]) for hook in data["hooks"] if hook["kind"] != "equal"] == []
+    others = [(hook["id"], hook["kind"]) for hook in data["hooks"] if hook["kind"] != "equal"]
+    assert others == [("no-such-program", "never-ran")]
     assert len(data["adopted"]) >= 30
     assert sum(hook["acted"] > 0 for hook in data["hooks"]) >= 25
     assert sum(hook["how"] == "in a fork of the dispatcher" for hook in data["hooks"]) >= 28
     kept = json.loads(home.settings.read_bytes())
-    assert all("--by-overdeck" in one["hooks"][0]["args"] for groups in kept["hooks"].values() for one in groups)
+    hooks = [hook for groups in kept["hooks"].values() for one in groups for hook in one["hooks"]]
+    theirs = [hook["command"] for hook in hooks if "--by-overdeck" not in hook.get("args", [])]
+    assert theirs == ["no-such-program --check"]
     assert home.front("PreToolUse", {**BASH, "tool_input": {"command": "rm -rf /"}})
     assert home.adopt("--undo").code == 0
     assert home.settings.read_bytes() == before
