@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from overdeck.cli.install import Scope
-from overdeck.cli.output import JsonOption, Output, verb
+from overdeck.cli.output import JsonOption, Output, on_one_line, verb
 from overdeck.errors import ExitCode, OverdeckError, usage
 from overdeck.paths import Places
 
@@ -74,9 +74,9 @@ def adopt(
 
 
 def _file(places: Places, scope: Scope) -> Path:
-    from overdeck.wiring.scope import settings_file
+    from overdeck.wiring.scope import here, settings_file
 
-    return settings_file(places, scope.value, Path.cwd())
+    return settings_file(places, scope.value, here())
 
 
 def _adopt(
@@ -127,7 +127,7 @@ def _again(file: Path, own: bool, only: Sequence[str], payloads: Path | None, al
 def _needs_yes(chosen: Sequence["Candidate"], again: str) -> OverdeckError:
     from overdeck.wiring.adopt.candidates import listed
 
-    commands = list(listed(chosen))
+    commands = list(map(on_one_line, listed(chosen)))
     return usage(
         "\n  ".join([f"the replay would run these {len(commands)} hooks, in a throwaway HOME:", *commands]),
         hint=again,
@@ -137,10 +137,11 @@ def _needs_yes(chosen: Sequence["Candidate"], again: str) -> OverdeckError:
 
 def _recorded(folder: Path | None) -> list[dict[str, Any]]:
     from overdeck.payloadfile import read_payload
+    from overdeck.wiring.reading import below, is_regular
 
     if folder is None:
         return []
-    files = sorted(folder.rglob("*.json"))
+    files = [path for path in below(folder, ".json", most=100_000, depth=50) if is_regular(path)]
     if not files:
         raise usage(f"no payload (*.json) at or below {folder}", hint="overdeck adopt --payloads DIR --yes")
     return [read_payload(file).document for file in files]
@@ -220,7 +221,7 @@ def _show_reports(reports: Sequence["Replay"], out: Output) -> None:
 
 def _show_left(left: Sequence["Left"], out: Output) -> None:
     for one in left:
-        shown = one.handler.shown
+        shown = on_one_line(one.handler.shown)
         shown = shown if len(shown) <= SHOWN else f"{shown[: SHOWN - 1]}…"
         out.line(f"left  {one.handler.pointer}  {shown}: {one.why}")
 

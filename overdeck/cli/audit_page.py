@@ -23,8 +23,8 @@ ALIKE_SHOWN = 2
 """Hooks to which the model gives one and the same cost."""
 OTHERS_SHOWN = 3
 """Moments beside the usual four."""
-FILES_SHOWN = 6
-FINDINGS_SHOWN = 6
+FILES_SHOWN = 4
+FINDINGS_SHOWN = 5
 COMMAND_SHOWN = 100
 NAMES_SHOWN = 3
 
@@ -257,7 +257,7 @@ def _show_recorded(report: "AuditReport", out: Output) -> None:
         f"{wording.size(recorded.injected_bytes)} brought into the context"
     )
     _names("never started in any record", recorded.never_started, out)
-    _names("never acted in any record", recorded.idle, out)
+    _names("no act in any record (a call denied in JSON leaves none)", recorded.idle, out)
     _names("configured, and no record of it (silent, or never asked)", recorded.unrecorded, out)
     out.line()
 

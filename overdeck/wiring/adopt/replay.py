@@ -5,6 +5,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,13 @@ from overdeck.authoring.fleet import entry_path, front_argv, interpreter
 from overdeck.dispatch import planning
 from overdeck.dispatch.planning import Recipe
 from overdeck.dispatch.writing import replace as write
-from overdeck.wiring.adopt.asclient import Ended, start
+from overdeck.files import read_regular
+from overdeck.wiring.adopt.asclient import MOST_SAID, Ended, start
 from overdeck.wiring.adopt.candidates import Candidate
 from overdeck.wiring.adopt.cases import Case, cases
 from overdeck.wiring.adopt.effect import Effect, difference, effect_of
 from overdeck.wiring.adopt.folder import manifest, write_folder
-from overdeck.wiring.adopt.interpreter import script_of
+from overdeck.wiring.adopt.interpreter import named_file, script_of
 from overdeck.wiring.adopt.room import Room, make_room
 from overdeck.wiring.settings import Settings
 
@@ -94,7 +96,7 @@ def _replay(shop: Workshop, candidate: Candidate, folder: Path) -> Replay:
     python = str(interpreter())
     script, how = script_of(handler, variables=variables, environ=room.environ, cwd=room.project, python=python)
     how = how or IN_THE_FORK
-    texts = [Path(script.script).read_text("utf-8", "replace")] if script else _sources(candidate)
+    texts = [read_regular(Path(script.script)).decode("utf-8", "replace")] if script else _sources(candidate)
     planned = cases(
         candidate, texts=[*texts, candidate.handler.shown], recorded=shop.recorded, cwd=str(room.project)
     )
@@ -116,7 +118,9 @@ def _replay(shop: Workshop, candidate: Candidate, folder: Path) -> Replay:
         events=_counted(case.event for case in planned),
     )  # fmt: skip
     if late is not None:
-        return _refused(report, "timeout", f"it did not end within {limit:g} s", late)
+        flood = f"it said more than {MOST_SAID >> 20} MiB"
+        why = flood if before[-1].flooded else f"it did not end within {limit:g} s"
+        return _refused(report, "timeout", why, late)
     if exits and set(exits) <= NEVER_RAN:
         code = " or ".join(sorted(exits))
         return replace(report, kind="never-ran", why=f"it ends with {code} at every payload: nothing of it starts")
@@ -224,9 +228,10 @@ def _sources(candidate: Candidate) -> list[str]:
     """The text of the files that its command names, small ones."""
     found = []
     for word in candidate.handler.shown.replace('"', " ").replace("'", " ").split():
-        path = Path(word).expanduser()
-        if path.suffix and path.is_file() and path.stat().st_size < 1_000_000:
-            found.append(path.read_text("utf-8", "replace"))
+        path = named_file(word)
+        if path is not None and path.suffix:
+            with suppress(OSError):  # too long to be worth it
+                found.append(read_regular(path, limit=1_000_000).decode("utf-8", "replace"))
     return found
 
 

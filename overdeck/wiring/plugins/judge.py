@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from overdeck.errors import not_found, usage
+from overdeck.files import read_regular
 from overdeck.wiring.audit import AuditReport
 from overdeck.wiring.audit import audit as cost
 from overdeck.wiring.clients.claude import plugin_files
-from overdeck.wiring.reading import read_regular
+from overdeck.wiring.reading import is_regular
 from overdeck.wiring.rules import Finding
 from overdeck.wiring.settings import Handler
 
@@ -174,7 +175,7 @@ def _beside_hooks(folder: Path, handlers: tuple[Handler, ...]) -> set[Path]:
         text = text.replace("$CLAUDE_PLUGIN_ROOT", str(folder))
         for word in re.findall(r"[^\s\"'=;|&<>()]+", text):
             path = Path(word)
-            if path.is_absolute() and path.is_relative_to(folder) and path.is_file():
+            if path.is_absolute() and path.is_relative_to(folder) and is_regular(path):
                 near.add(path)
                 if path.parent != folder:
                     near.add(path.parent)

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PureWindowsPath
 
+from overdeck.wiring.reading import is_regular, missing
 from overdeck.wiring.rules.code import known_variables, named_script, shebang
 from overdeck.wiring.rules.rule import Context, Hit, Rule
 from overdeck.wiring.rules.shell import BUILTINS
@@ -29,7 +30,7 @@ def _never_started(context: Context) -> Iterator[Hit]:
     for file, handler in context.handlers(*_EVERYBODYS):
         hops = context.hops(file, handler)
         for path in dict.fromkeys(path for words in hops for path in (words[0], named_script(words).path)):
-            if path.startswith("/") and _ours_to_say(context, file, path) and not Path(path).exists():
+            if path.startswith("/") and _ours_to_say(context, file, path) and missing(path):
                 yield Hit(
                     file.path,
                     handler.pointer + "/command",
@@ -51,7 +52,7 @@ def _direct_scripts(context: Context) -> Iterator[tuple[Settings, Handler, Path]
     """The files that a handler has the kernel start, those that are there."""
     for file, handler in context.handlers(*_EVERYBODYS):
         for words in context.hops(file, handler):
-            if words[0].startswith("/") and Path(words[0]).is_file():
+            if words[0].startswith("/") and is_regular(words[0]):
                 yield file, handler, Path(words[0])
 
 
@@ -92,13 +93,13 @@ def _interpreter(context: Context) -> Iterator[Hit]:
         words = shebang(first)
         if not words or first.endswith(b"\r\n"):
             continue
-        missing = words[0].startswith("/") and not Path(words[0]).exists() and not context.portable
-        if words[0].endswith("/env") and not missing:
+        gone = words[0].startswith("/") and missing(words[0]) and not context.portable
+        if words[0].endswith("/env") and not gone:
             names = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
             here = context.path is not None and not _has_path(context)
-            missing = bool(names) and here and shutil.which(names[0], path=context.path) is None
+            gone = bool(names) and here and shutil.which(names[0], path=context.path) is None
             words = names
-        if missing:
+        if gone:
             yield Hit(
                 file.path,
                 handler.pointer + "/command",

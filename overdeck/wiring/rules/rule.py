@@ -98,8 +98,8 @@ class Context:
 
 
 class Hit(NamedTuple):
-    """One place where a rule applies, with the exact fix. ``script`` and ``line`` (from 1) where it is in "
-    "a script."""
+    """One place where a rule applies, with the exact fix. ``script`` and ``line`` (from 1) where it is in
+    a script."""
 
     file: Path
     pointer: str

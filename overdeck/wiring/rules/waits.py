@@ -137,8 +137,8 @@ def _asks_a_model(argv: tuple[str, ...]) -> bool:
 
 
 def model_call(code: Code) -> Spot | None:
-    """Where the code asks a model: a client in its printing mode, a provider's library, or a provider's "
-    "address."""
+    """Where the code asks a model: a client in its printing mode, a provider's library, or a provider's
+    address."""
     for command in code.commands:
         if _asks_a_model(command.argv):
             return Spot(f"asks a model ({command.name})", command.line)
