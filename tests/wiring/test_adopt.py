@@ -120,6 +120,25 @@ def test_an_adopted_hook_still_answers_through_the_front(home: AdoptHome) -> Non
     assert json.loads(home.settings.read_bytes())["model"] == "opus"
 
 
+def test_an_adopted_hook_is_shown_by_what_it_starts_and_where_its_proof_is(home: AdoptHome) -> None:
+    home.wire(
+        {
+            "PreToolUse": [
+                group(
+                    "Bash", home.script("deny.py", DENY), {"type": "command", "command": "true", "args": ["a b"]}
+                )
+            ]
+        }
+    )
+    assert home.adopt("--yes").code == 0
+    shown = home.run("overdeck", "hooks", "show", "deny").out
+    assert "python3 ~/.claude/hooks/deny.py\n" in shown and "in a fork of the dispatcher\n" in shown
+    proof = next(line for line in shown.splitlines() if "proof" in line).split()[1].rstrip(";")
+    assert json.loads(Path(proof).read_bytes())["id"] == "deny"
+    other = home.run("overdeck", "hooks", "show", "true").out
+    assert "true 'a b'\n" in other and "as a program, as before\n" in other
+
+
 def test_only_what_the_user_had_runs_where_nothing_of_ours_was_on(home: AdoptHome) -> None:
     home.wire({"PreToolUse": [group("Bash", home.script("deny.py", DENY))]})
     assert home.adopt("--yes", "--json").data["beside"] == []
