@@ -35,12 +35,15 @@ def test_hooks_after_public_patterns_say_the_same_and_come_back_byte_for_byte(ho
         capture_output=True, env=home.environment(), cwd=home.root, timeout=880, check=False,
     )  # fmt: skip
     data = json.loads(done.stdout)["data"]
-    assert [(hook["id"], hook["kind"], hook["why"]) for hook in data["hooks"] if hook["kind"] != "equal"] == []
+    others = [(hook["id"], hook["kind"]) for hook in data["hooks"] if hook["kind"] != "equal"]
+    assert others == [("no-such-program", "never-ran")]
     assert len(data["adopted"]) >= 30
     assert sum(hook["acted"] > 0 for hook in data["hooks"]) >= 25
     assert sum(hook["how"] == "in a fork of the dispatcher" for hook in data["hooks"]) >= 28
     kept = json.loads(home.settings.read_bytes())
-    assert all("--by-overdeck" in one["hooks"][0]["args"] for groups in kept["hooks"].values() for one in groups)
+    hooks = [hook for groups in kept["hooks"].values() for one in groups for hook in one["hooks"]]
+    theirs = [hook["command"] for hook in hooks if "--by-overdeck" not in hook.get("args", [])]
+    assert theirs == ["no-such-program --check"]
     assert home.front("PreToolUse", {**BASH, "tool_input": {"command": "rm -rf /"}})
     assert home.adopt("--undo").code == 0
     assert home.settings.read_bytes() == before
@@ -62,6 +65,25 @@ def test_an_adopted_hook_still_answers_through_the_front(home: AdoptHome) -> Non
     answer = home.front("PreToolUse", BASH)
     assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "the rule says no"
     assert json.loads(home.settings.read_bytes())["model"] == "opus"
+
+
+def test_an_adopted_hook_is_shown_by_what_it_starts_and_where_its_proof_is(home: AdoptHome) -> None:
+    home.wire(
+        {
+            "PreToolUse": [
+                group(
+                    "Bash", home.script("deny.py", DENY), {"type": "command", "command": "true", "args": ["a b"]}
+                )
+            ]
+        }
+    )
+    assert home.adopt("--yes").code == 0
+    shown = home.run("overdeck", "hooks", "show", "deny").out
+    assert "python3 ~/.claude/hooks/deny.py\n" in shown and "in a fork of the dispatcher\n" in shown
+    proof = next(line for line in shown.splitlines() if "proof" in line).split()[1].rstrip(";")
+    assert json.loads(Path(proof).read_bytes())["id"] == "deny"
+    other = home.run("overdeck", "hooks", "show", "true").out
+    assert "true 'a b'\n" in other and "as a program, as before\n" in other
 
 
 def test_only_what_the_user_had_runs_where_nothing_of_ours_was_on(home: AdoptHome) -> None:
