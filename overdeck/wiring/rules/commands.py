@@ -10,8 +10,8 @@ from overdeck.wiring.commandline import simple_words
 from overdeck.wiring.inner import chain
 from overdeck.wiring.rules.code import known_variables, named_script, shebang
 from overdeck.wiring.rules.rule import Context, Hit, Rule
-from overdeck.wiring.rules.shell import BUILTINS
 from overdeck.wiring.settings import Handler, Settings
+from overdeck.wiring.shellcommand import BUILTINS
 
 _KEYWORDS = frozenset(
     {"!", "bg", "builtin", "do", "done", "elif", "else", "esac", "fc", "fg", "fi", "for", "function", "if", "in",
