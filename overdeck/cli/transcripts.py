@@ -19,7 +19,7 @@ PERIODS_SHOWN = 5
 
 CAVEAT = (
     "Records, not runs: one for each hook that failed, blocked, was killed or spoke;",
-    "a success that said nothing usually leaves none.",
+    "a success that said nothing leaves none, nor does a call denied in JSON, nor most hooks in subagents.",
 )
 
 

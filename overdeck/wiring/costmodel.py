@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from overdeck.files import read_start
 from overdeck.machine.processors import cores as usable
 from overdeck.wiring.commandline import started_by
 from overdeck.wiring.settings import Handler
@@ -118,8 +119,7 @@ def _shebang(program: str) -> list[str]:
     if not program.startswith("/"):
         return []
     try:
-        with Path(program).open("rb") as file:
-            first = file.readline(256)
+        first = read_start(Path(program), 256).split(b"\n", 1)[0]
     except OSError:
         return []
     if not first.startswith(b"#!"):

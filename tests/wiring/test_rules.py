@@ -102,7 +102,7 @@ def test_a_dropped_file_says_how_many_handlers_go_with_it(settings):
     data = {**hooks(timeout="5"), "permissions": {"deny": ["Bash"]}}
     why = found(settings, data, "dropped-file")[0].why
 
-    assert "1 handlers" in why and "permission rules" in why
+    assert "1 handler and" in why and "permission rules" in why
 
 
 def test_text_that_is_no_json_at_all_is_a_finding(settings):

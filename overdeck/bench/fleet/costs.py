@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from overdeck.bench.arm import Arm, event_arm
 from overdeck.bench.dispatcher import dispatcher_arm
-from overdeck.bench.endings import hand_of_the_client
+from overdeck.bench.endings import hand_of_the_client, hand_of_the_hook
 from overdeck.bench.fleet.arithmetic import FEWEST_RUNS
 from overdeck.bench.fleet.model import NOTHING, EventCost
 from overdeck.bench.fleet.rates import Rate
@@ -206,7 +206,8 @@ def event_doubts(
     for code, run in failed.items():
         said = " ".join(run.stderr_head.split())[:160]
         yield f"{name}: a hook exits {code} on {word}; is that its usual work? It says: {said or 'nothing'}"
-    yield from (f"{word}: {sentence}" for sentence in hand_of_the_client(arm, runs))
+    hands = (*hand_of_the_client(arm, runs), *hand_of_the_hook(arm, runs))
+    yield from (f"{word}: {sentence}" for sentence in hands)
     if left := sum(run.killed for run in runs):
         yield f"{name}: {left} processes were left running by {len(runs)} runs of {word}; they were killed"
     if arm.skipped:

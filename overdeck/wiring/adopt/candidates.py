@@ -109,6 +109,8 @@ def _why_not(handler: Handler, hook: Any) -> str:
         return f"{handler.event} is no event of the client: it never runs"
     if handler.event not in EVENTS:
         return f"what the client does with every answer at {handler.event} was not measured"
+    if handler.unstartable:
+        return handler.unstartable
     if not handler.command.strip():
         return "its command is empty"
     if not 0 < handler.longest_s * 1000 <= MAX_ADOPTED_TIMEOUT_MS:

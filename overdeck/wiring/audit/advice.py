@@ -46,7 +46,7 @@ def next_command(report: AuditReport) -> tuple[str, str]:
             file.scope, f" --settings {shlex.quote(str(file.path))}"
         )
         return f"overdeck adopt{which} --dry-run", "says which of these hooks can become modules of one process"
-    return "overdeck install", "the dispatcher, beside your hooks"
+    return "overdeck fires", "which of the modules ever act"
 
 
 def _adoptable(file: Settings) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 from overdeck.errors import not_found, usage
 from overdeck.paths import Places
 from overdeck.tomlfile import read_toml
+from overdeck.wiring.reading import missing
 from overdeck.wiring.rewrite import read
 from overdeck.wiring.scope import neighbours
 from overdeck.wiring.sources import user_settings
@@ -109,7 +110,7 @@ class Ledger:
         own = [first, first.with_name("settings.local.json")]
         found: dict[Path, Path] = {}
         for path in [*own, *here, *known, *self.templates()]:
-            if path.exists():
+            if not missing(path):  # a loop of links is no file
                 found.setdefault(path.resolve(), path)
         return list(found.values())
 

@@ -25,7 +25,7 @@ from overdeck.wiring.plugins.ledger import Ledger, Plugin
 from overdeck.wiring.rewrite import Rewrite, check_folder, check_writable, in_turn, read, refused, rewrite
 
 REASON = "removed-by-overdeck"
-"""The ``reason`` of our entries in the blocklist."""
+"""The ``reason`` of a removal in the blocklist."""
 
 _BOM = "\ufeff"
 
@@ -192,7 +192,8 @@ def _edits(ledger: Ledger, plugin: str, *, block_only: bool) -> Iterator[Rewrite
         for file in ledger.state_files:
             yield _edit(file, plugin, partial(switches.forget_known, plugin=plugin))
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    entry = {"plugin": plugin, "added_at": now, "reason": REASON, "text": f"overdeck plugins remove {plugin}"}
+    verb, reason = ("block", "blocked-by-overdeck") if block_only else ("remove", REASON)
+    entry = {"plugin": plugin, "added_at": now, "reason": reason, "text": f"overdeck plugins {verb} {plugin}"}
     fresh = json.dumps({"fetchedAt": now, "plugins": []}, indent=2) + "\n"
     yield _edit(
         ledger.blocklist, plugin, lambda text: switches.block(text, plugin, entry), needed=True, fresh=fresh

@@ -11,8 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from overdeck.files import read_regular
 from overdeck.wiring.commandline import simple_words
-from overdeck.wiring.reading import read_regular
 from overdeck.wiring.rules.python import Python
 from overdeck.wiring.settings import Handler, Settings
 from overdeck.wiring.shellcommand import Command

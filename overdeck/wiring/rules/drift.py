@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overdeck.errors import OverdeckError
+from overdeck.files import read_regular
+from overdeck.wiring.reading import missing
 from overdeck.wiring.rules.rule import Context, Hit, Rule
 from overdeck.wiring.settings import Handler, Settings
 
@@ -74,7 +76,7 @@ def _front(context: Context) -> Iterator[Hit]:
     _, argv, plans = expected
     for file, handler in _ours(context):
         started = [handler.command, *(handler.args or ())][: len(argv)]
-        if not _of_this_home(handler, plans) or started == argv or not Path(handler.command).exists():
+        if not _of_this_home(handler, plans) or started == argv or missing(handler.command):
             continue
         if len(argv) == 1 and _hash(handler.command) == _hash(argv[0]):
             continue
@@ -87,9 +89,13 @@ def _front(context: Context) -> Iterator[Hit]:
         )
 
 
+_LARGEST_FRONT = 64 << 20
+"""Bytes; a front has 100 kB."""
+
+
 def _hash(path: str) -> str:
     try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        return hashlib.sha256(read_regular(Path(path), limit=_LARGEST_FRONT)).hexdigest()
     except OSError:
         return ""
 

@@ -422,6 +422,7 @@ def test_block_keeps_out_a_plugin_that_was_never_there(home):
         and entry["plugin"] == "worse@market"
         and set(entry) == {"plugin", "added_at", "reason", "text"}
     )
+    assert (entry["reason"], entry["text"]) == ("blocked-by-overdeck", "overdeck plugins block worse@market")
     assert "blocked already" in home.run("overdeck", "plugins", "block", "worse@market").out
 
 
