@@ -11,8 +11,8 @@ from overdeck.dispatch.matchers import CLAUDE_EVENTS
 from overdeck.wiring.rules.code import Code
 from overdeck.wiring.rules.pattern import Pattern
 from overdeck.wiring.rules.rule import DOCS, Context, Hit, Rule
-from overdeck.wiring.rules.shell import Command
 from overdeck.wiring.settings import Handler
+from overdeck.wiring.shellcommand import Command
 
 BLOCKS_BY_EXIT_2 = ("PreToolUse", "UserPromptSubmit", "Stop", "SubagentStop")
 """Events on which exit 2 refuses, and exit 1 does not (FACTS 3)."""

@@ -10,8 +10,8 @@ from overdeck.wiring.rules.code import Code
 from overdeck.wiring.rules.launchers import PER_CALL
 from overdeck.wiring.rules.pattern import Pattern
 from overdeck.wiring.rules.rule import DOCS, Context, Hit, Rule
-from overdeck.wiring.rules.shell import Command
 from overdeck.wiring.settings import Handler, Settings
+from overdeck.wiring.shellcommand import Command
 
 _MODEL_HOST = Pattern(
     r"https://(?:api\.anthropic\.com|api\.openai\.com|generativelanguage\.googleapis\.com|openrouter\.ai/api|api\.groq\.com|"
