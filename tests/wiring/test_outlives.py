@@ -70,7 +70,9 @@ def test_a_dead_orphan_is_buried_while_the_work_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.fixture(params=[("adopt", "--yes"), ("audit", "--measure", "--yes")], ids=lambda words: words[0])
-def at_work(home: Home, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+def at_work(
+    home: Home, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
     """A command that runs a hook which starts a daemon and never ends."""
     file, temporary = tmp_path / "pids", tmp_path / "tmp"
     temporary.mkdir()
@@ -80,9 +82,10 @@ def at_work(home: Home, tmp_path: Path, request: pytest.FixtureRequest) -> Itera
     hook = {"type": "command", "command": f"sh {script} 600"}
     home.settings.write_text(json.dumps({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}}))
     command = subprocess.Popen(
-        [*argv_of("overdeck"), *request.param, "--allow-network"], cwd=home.root, start_new_session=True,
+        # a test in the background of a shell ignores Ctrl-C, and hands that on
+        ["env", "--default-signal=INT", *argv_of("overdeck"), *request.param, "--allow-network"],
+        cwd=home.root, start_new_session=True,
         env=home.environment(TMPDIR=str(temporary)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     until(lambda: pids(file), within_s=60)
     yield command, file
@@ -92,7 +95,7 @@ def at_work(home: Home, tmp_path: Path, request: pytest.FixtureRequest) -> Itera
 
 
 def nothing_left(file: Path) -> bool:
-    return all(map(ended, pids(file))) and not os.listdir(file.parent / "tmp")
+    return all(map(ended, pids(file))) and not list((file.parent / "tmp").iterdir())
 
 
 def test_ctrl_c_ends_it_at_once_and_leaves_nothing(at_work: tuple[subprocess.Popen[bytes], Path]) -> None:
