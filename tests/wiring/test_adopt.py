@@ -1,6 +1,5 @@
 """``overdeck adopt``: hooks of a settings file become modules, with proof, and come back byte for byte."""
 
-import fcntl
 import json
 import os
 import shutil
@@ -11,7 +10,6 @@ from typing import Any
 
 import pytest
 from homes import Home, Ran
-from waiting import until
 
 from overdeck.authoring.fleet import interpreter
 from overdeck.process import argv_of
@@ -364,40 +362,60 @@ def test_a_script_with_a_neighbour_named_like_the_standard_library_is_started_as
     assert home.front("PreToolUse", BASH)["systemMessage"] == "mine"
 
 
-def killed_before_the_switch(home: AdoptHome, before: bytes) -> None:
-    """An adoption that has made its modules and waits for the lock of the plans, and is killed there."""
-    plans = home.state / "plans" / "claude"
-    plans.mkdir(parents=True)
-    with (plans / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        command = subprocess.Popen(
-            [*argv_of("overdeck"), "adopt", "--yes"], env=home.environment(), cwd=home.root,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        until(lambda: (home.modules / "true" / "module.toml").exists(), within_s=60)
-        command.kill()
-        command.wait()
-    assert home.settings.read_bytes() == before
-
-
-def test_the_modules_of_a_killed_adoption_go_with_the_next_one(home: AdoptHome) -> None:
+@pytest.fixture(params=["the switch is recorded", "no switch is recorded"])
+def killed(home: AdoptHome, request: pytest.FixtureRequest) -> bytes:
+    """A home as a kill leaves it that comes between an adoption's modules and its settings; the settings' bytes."""
     before = home.wire({"PreToolUse": [group("Bash", "true")]})
-    killed_before_the_switch(home, before)
+    home.adopt("--yes")
+    home.settings.write_bytes(before)
+    switches = home.state / "adopted" / "switches.json"
+    [switch] = json.loads(switches.read_bytes())
+    pending = {
+        "file": switch["file"],
+        "before": switch["before"],
+        "ids": ["hook"],
+        "config": switch["made_config"],
+    }
+    (switches.parent / "pending.json").write_text(json.dumps(pending))
+    if request.param != "the switch is recorded":
+        switches.unlink()
+    return before
+
+
+def test_the_modules_of_a_killed_adoption_go_with_the_next_one(home: AdoptHome, killed: bytes) -> None:
     ran = home.adopt("--yes", "--json")
-    assert ran.data["adopted"] == ["true"] and "killed" in ran.err
-    assert [path.name for path in home.modules.iterdir()] == ["true"]
+    assert ran.data["adopted"] == ["hook"] and "killed" in ran.err
+    assert [path.name for path in home.modules.iterdir()] == ["hook"]
     home.adopt("--undo")
-    assert home.settings.read_bytes() == before and not list(home.modules.iterdir())
+    assert home.settings.read_bytes() == killed and not list(home.modules.iterdir())
 
 
-def test_undo_takes_away_the_modules_of_a_killed_adoption(home: AdoptHome) -> None:
-    before = home.wire({"PreToolUse": [group("Bash", "true")]})
-    killed_before_the_switch(home, before)
+def test_undo_takes_away_the_modules_of_a_killed_adoption(home: AdoptHome, killed: bytes) -> None:
     ran = home.adopt("--undo", "--json")
-    assert (ran.code, ran.data["undone"]) == (0, ["true"])
-    assert home.settings.read_bytes() == before and not list(home.modules.iterdir())
+    assert (ran.code, ran.data["undone"]) == (0, ["hook"])
+    assert home.settings.read_bytes() == killed and not list(home.modules.iterdir())
     assert not (home.root / ".config" / "overdeck" / "config.toml").exists()
     home.adopt("--undo", "--json").check_refused(3, "not-found", "nothing is adopted")
+
+
+def test_an_adoption_that_was_made_is_not_taken_for_a_killed_one(home: AdoptHome) -> None:
+    home.wire({"PreToolUse": [group("Bash", "true")]})
+    home.adopt("--yes")
+    [switch] = json.loads((home.state / "adopted" / "switches.json").read_bytes())
+    pending = {"file": switch["file"], "before": switch["before"], "ids": ["hook"], "config": ""}
+    (home.state / "adopted" / "pending.json").write_text(json.dumps(pending))
+    home.adopt("--yes")
+    assert [path.name for path in home.modules.iterdir()] == ["hook"]
+    assert not (home.state / "adopted" / "pending.json").exists()
+
+
+def test_a_pending_record_that_names_a_folder_elsewhere_is_not_followed(home: AdoptHome, killed: bytes) -> None:
+    precious = home.root / ".config" / "precious"
+    precious.mkdir()
+    file = home.state / "adopted" / "pending.json"
+    file.write_text(file.read_text().replace('"hook"', '"../../precious"'))
+    home.adopt("--undo")
+    assert precious.is_dir()
 
 
 def test_a_hook_that_prints_for_ever_is_stopped_and_stays(home: AdoptHome) -> None:
@@ -449,7 +467,7 @@ def test_a_hook_that_no_program_can_be_started_with_stays_and_keeps_no_other(
 ) -> None:
     home.wire({"PreToolUse": [group("Bash", command, "true")]})
     data = home.adopt("--yes", "--json").data
-    assert data["adopted"] == ["true"]
+    assert data["adopted"] == ["hook"]
     assert [why in one["why"] for one in data["left"]] == [True]
 
 
@@ -476,4 +494,4 @@ def test_payloads_that_are_pipes_or_devices_are_passed_over(home: AdoptHome, tmp
     (folder / "b.json").symlink_to("/dev/zero")
     (folder / "c.json").write_text(json.dumps(BASH))
     home.wire({"PreToolUse": [group("Bash", "true")]})
-    assert home.adopt("--yes", "--payloads", str(folder), "--json").data["adopted"] == ["true"]
+    assert home.adopt("--yes", "--payloads", str(folder), "--json").data["adopted"] == ["hook"]
