@@ -97,6 +97,15 @@ class Output:
                 self.line(textwrap.fill(row[under], room - 1, initial_indent="    ", subsequent_indent="    "))
 
 
+def on_one_line(text: str) -> str:
+    """Somebody else's text that may not begin a line of ours: to GitHub a line ``::error::…`` is a command.
+
+    >>> on_one_line("true\\n::error::done")
+    'true ⏎ ::error::done'
+    """
+    return " ⏎ ".join(text.splitlines())
+
+
 def envelope(
     command: str,
     data: object,

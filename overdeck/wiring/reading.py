@@ -1,8 +1,11 @@
 """Looking for files that others wrote, whatever stands at their path; ``overdeck.files.read_regular`` reads them."""
 
+import errno
 import os
 import stat
 from pathlib import Path
+
+_NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP)
 
 
 def present(path: Path) -> bool:
@@ -14,6 +17,30 @@ def present(path: Path) -> bool:
     except OSError:
         return True  # something keeps us from looking: reading it says what
     return True
+
+
+def is_regular(path: Path | str) -> bool:
+    """Whether a regular file is at ``path``, links followed. Any text may be a path: what cannot be one is none."""
+    try:
+        return stat.S_ISREG(Path(path).stat().st_mode)
+    except (OSError, ValueError):  # too long, a loop of links, not ours to look at; a NUL
+        return False
+
+
+def missing(path: Path | str) -> bool:
+    """Whether nothing can be at ``path``; False where something keeps us from knowing."""
+    try:
+        Path(path).stat()
+    except OSError as error:
+        return error.errno in _NOWHERE
+    except ValueError:  # a NUL
+        return True
+    return False
+
+
+def real(path: Path) -> Path:
+    """``path`` with its links followed as far as they lead: a loop of them is no error, as it is to ``resolve``."""
+    return Path(os.path.realpath(path))
 
 
 def listed(folder: Path, *, most: int = 1000) -> list[Path]:

@@ -82,7 +82,7 @@ class Settings:
 
 
 def handlers_for(files: Iterable[Settings], event: str, subject: str = "") -> list[Handler]:
-    """The handlers that one ``event`` starts for ``subject`` (tool name, or SessionStart source) over all files.
+    """The handlers that one ``event`` starts for ``subject`` (tool, SessionStart source or agent) over all files.
 
     Identical ones are listed once where their client runs them once (Claude Code: once for each plugin). Those of a
     dropped file are listed and marked; those of skills and agents are not listed, as most calls start none.

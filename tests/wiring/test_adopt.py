@@ -173,6 +173,29 @@ def test_a_hook_that_leaves_other_files_differs(home: AdoptHome) -> None:
     assert (hook["kind"], "it leaves another file" in hook["why"]) == ("different", True)
 
 
+def test_a_hook_of_which_nothing_starts_stays_where_an_audit_sees_it(home: AdoptHome) -> None:
+    (home.root / "locked.sh").write_text("#!/bin/sh\n")
+    groups = [group("Bash", f"{home.root}/gone.sh", f"{home.root}/locked.sh", home.script("deny.py", DENY))]
+    home.wire({"PreToolUse": groups})
+    done = home.adopt("--yes", "--json")
+    kinds = {hook["id"]: hook["kind"] for hook in done.data["hooks"]}
+    assert kinds == {"gone": "never-ran", "locked": "never-ran", "deny": "equal"}
+    findings = home.run("overdeck", "audit", "--json").data["findings"]
+    assert {"never-started", "not-executable"} <= {found["rule"] for found in findings}
+
+
+def test_the_end_says_how_many_need_no_process_any_more(home: AdoptHome) -> None:
+    home.wire({"PreToolUse": [group("Bash", home.script("deny.py", DENY), "true")]})
+    assert "2 of 2 hooks adopted" in (said := home.adopt("--yes")).out
+    assert "1 in the dispatcher's fork, 1 started as before" in said.out
+
+
+def test_a_list_of_what_could_be_adopted_ends_with_the_next_command(home: AdoptHome) -> None:
+    home.wire({"PreToolUse": [group("Bash", "true")]})
+    said = home.adopt("--dry-run")
+    assert "1 hook of" in said.out and "next: overdeck adopt --yes" in said.err
+
+
 def test_a_hook_that_does_not_end_stays(home: AdoptHome) -> None:
     home.wire({"PreToolUse": [group("Bash", {"type": "command", "command": "sleep 60", "timeout": 1})]})
     assert home.adopt("--yes", "--json").data["hooks"][0]["kind"] == "timeout"

@@ -133,6 +133,10 @@ def adopt(
     ``raw`` are the bytes that ``settings`` was read from. Raises OverdeckError.
     """
     file = settings.path.absolute()
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise refused(file, f"it is not UTF-8: byte {error.start}", f"overdeck audit --settings {file}") from None
     equal = {report.id for report in reports if report.kind == "equal"}
     chosen = [candidate for candidate in found if candidate.id in equal]
     certificates = {

@@ -5,7 +5,8 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,13 @@ from overdeck.authoring.fleet import entry_path, front_argv, interpreter
 from overdeck.dispatch import planning
 from overdeck.dispatch.planning import Recipe
 from overdeck.dispatch.writing import replace as write
-from overdeck.wiring.adopt.asclient import Ended, start
+from overdeck.files import read_regular
+from overdeck.wiring.adopt.asclient import MOST_SAID, Ended, start
 from overdeck.wiring.adopt.candidates import Candidate
 from overdeck.wiring.adopt.cases import Case, cases
 from overdeck.wiring.adopt.effect import Effect, difference, effect_of
 from overdeck.wiring.adopt.folder import manifest, write_folder
-from overdeck.wiring.adopt.interpreter import script_of
+from overdeck.wiring.adopt.interpreter import named_file, script_of
 from overdeck.wiring.adopt.room import Room, make_room
 from overdeck.wiring.settings import Settings
 
@@ -26,6 +28,12 @@ RUN_LIMIT_S = 30.0
 """No run of a hook may take longer in a replay, whatever its timeout."""
 
 MOST_AT_ONCE = 8
+
+IN_THE_FORK = "in a fork of the dispatcher"
+"""``Replay.how`` of a hook that needs no process of its own any more."""
+
+NEVER_RAN = frozenset(("126", "127"))
+"""Exit codes of a shell that found no program, or one that it may not start."""
 
 SETTLE_TRIES = 40
 """How often a room is looked at again until what a hook left running in the background has written its files."""
@@ -87,8 +95,8 @@ def _replay(shop: Workshop, candidate: Candidate, folder: Path) -> Replay:
     variables = {"HOME": str(room.home)} | ({"CLAUDE_PROJECT_DIR": str(room.project)} if candidate.project else {})
     python = str(interpreter())
     script, how = script_of(handler, variables=variables, environ=room.environ, cwd=room.project, python=python)
-    how = how or "in a fork of the dispatcher"
-    texts = [Path(script.script).read_text("utf-8", "replace")] if script else _sources(candidate)
+    how = how or IN_THE_FORK
+    texts = [read_regular(Path(script.script)).decode("utf-8", "replace")] if script else _sources(candidate)
     planned = cases(
         candidate, texts=[*texts, candidate.handler.shown], recorded=shop.recorded, cwd=str(room.project)
     )
@@ -110,7 +118,12 @@ def _replay(shop: Workshop, candidate: Candidate, folder: Path) -> Replay:
         events=_counted(case.event for case in planned),
     )  # fmt: skip
     if late is not None:
-        return _refused(report, "timeout", f"it did not end within {limit:g} s", late)
+        flood = f"it said more than {MOST_SAID >> 20} MiB"
+        why = flood if before[-1].flooded else f"it did not end within {limit:g} s"
+        return _refused(report, "timeout", why, late)
+    if exits and set(exits) <= NEVER_RAN:
+        code = " or ".join(sorted(exits))
+        return replace(report, kind="never-ran", why=f"it ends with {code} at every payload: nothing of it starts")
     recipe = _recipe(folder / candidate.id, room, candidate, manifest_for(candidate, handler, script, room, limit))
     argv_of = {event: front_argv(recipe, event) for event in candidate.matchers}
 
@@ -215,9 +228,10 @@ def _sources(candidate: Candidate) -> list[str]:
     """The text of the files that its command names, small ones."""
     found = []
     for word in candidate.handler.shown.replace('"', " ").replace("'", " ").split():
-        path = Path(word).expanduser()
-        if path.suffix and path.is_file() and path.stat().st_size < 1_000_000:
-            found.append(path.read_text("utf-8", "replace"))
+        path = named_file(word)
+        if path is not None and path.suffix:
+            with suppress(OSError):  # too long to be worth it
+                found.append(read_regular(path, limit=1_000_000).decode("utf-8", "replace"))
     return found
 
 

@@ -1,5 +1,5 @@
-"""Rules about what a hook answers: text that spoils its JSON, fields in the wrong place, the exit code "
-"that blocks."""
+"""Rules about what a hook answers: text that spoils its JSON, fields in the wrong place, the exit code
+that blocks."""
 
 import ast
 import json
@@ -35,8 +35,8 @@ _SEVERAL = re.compile(r"hook_event_name")
 
 
 class Answer(NamedTuple):
-    """An object that a script prints: its top-level keys, its ``hookSpecificOutput`` (None where unknown), "
-    "its line."""
+    """An object that a script prints: its top-level keys, its ``hookSpecificOutput`` (None where unknown),
+    its line."""
 
     keys: Mapping[str, object]
     specific: Mapping[str, object] | None

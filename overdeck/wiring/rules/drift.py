@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overdeck.errors import OverdeckError
+from overdeck.files import read_regular
+from overdeck.wiring.reading import missing
 from overdeck.wiring.rules.rule import Context, Hit, Rule
 from overdeck.wiring.settings import Handler, Settings
 
@@ -26,8 +28,8 @@ def _ours(context: Context) -> Iterator[tuple[Settings, Handler]]:
 
 
 def _expected(places: "Places") -> tuple[dict[str, str], list[str], str] | None:
-    """Event → matcher by the manifests, the front's first words, and the plan folder; None where they are "
-    "not known."""
+    """Event → matcher by the manifests, the front's first words, and the plan folder; None where they are
+    not known."""
     from overdeck.authoring.fleet import front_argv, load_fleet, matchers, recipe_for
 
     recipe = recipe_for(places)
@@ -74,7 +76,7 @@ def _front(context: Context) -> Iterator[Hit]:
     _, argv, plans = expected
     for file, handler in _ours(context):
         started = [handler.command, *(handler.args or ())][: len(argv)]
-        if not _of_this_home(handler, plans) or started == argv or not Path(handler.command).exists():
+        if not _of_this_home(handler, plans) or started == argv or missing(handler.command):
             continue
         if len(argv) == 1 and _hash(handler.command) == _hash(argv[0]):
             continue
@@ -87,9 +89,13 @@ def _front(context: Context) -> Iterator[Hit]:
         )
 
 
+_LARGEST_FRONT = 64 << 20
+"""Bytes; a front has 100 kB."""
+
+
 def _hash(path: str) -> str:
     try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        return hashlib.sha256(read_regular(Path(path), limit=_LARGEST_FRONT)).hexdigest()
     except OSError:
         return ""
 

@@ -46,7 +46,7 @@ def _argvs(
         for command in code.commands:
             if command.argv and not any(part.startswith("function:") for part in command.block):
                 yield command.argv, code, command.line
-        if code.python is not None:
+        if code.mentions("subprocess") and code.python is not None:
             for call in code.python.calls_of(
                 "subprocess.run",
                 "subprocess.call",

@@ -68,6 +68,9 @@ _SAYS_MODEL = (
 )
 _REQUEST = ("urlopen", "requests.", "curl", "wget")
 _WORLD = ("git", "npm", "pip", "docker", "ssh", "scp", "rsync", "gh", "npx", "uvx", "bunx")
+_STARTS_WORLD = re.compile(rf"(?<![\w.-])(?:{'|'.join(_WORLD)})(?![\w.-])")
+_NAMES_WORLD = re.compile(rf"""["'/](?:{"|".join(_WORLD)})["']""")
+"""In Python a program's name is a string of its own: a hook that only looks for `git push` is not parsed for that."""
 _AMPERSAND = re.compile(r"(?<![&>|<])&(?![&>\d])")
 """One that may put something into the background."""
 
@@ -130,8 +133,8 @@ def _asks_a_model(argv: tuple[str, ...]) -> bool:
 
 
 def model_call(code: Code) -> Spot | None:
-    """Where the code asks a model: a client in its printing mode, a provider's library, or a provider's "
-    "address."""
+    """Where the code asks a model: a client in its printing mode, a provider's library, or a provider's
+    address."""
     for command in code.commands:
         if _asks_a_model(command.argv):
             return Spot(f"asks a model ({command.name})", command.line)
@@ -229,13 +232,19 @@ def _is_popen(code: Code, call: ast.Call) -> bool:
     return code.python is not None and code.python.dotted(call.func) == "subprocess.Popen"
 
 
+def _may_start_world(code: Code) -> bool:
+    if code.language == "python":
+        return code.mentions("subprocess") and _NAMES_WORLD.search(code.text) is not None
+    return _STARTS_WORLD.search(code.text) is not None
+
+
 def _no_timeout(context: Context) -> Iterator[Hit]:
     for file, handler, code in context.each_code(says=_WORLD):
         if handler.timeout_s is not None or handler.background or handler.event in EVENT_TIMEOUT_S:
             continue
         if handler.event not in PER_CALL and handler.event != "SessionStart":
             continue
-        spot = outside_work(code)
+        spot = outside_work(code) if _may_start_world(code) else None
         if spot is not None:
             yield _hit(
                 file,
