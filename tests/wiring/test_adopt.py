@@ -1,6 +1,7 @@
 """``overdeck adopt``: hooks of a settings file become modules, with proof, and come back byte for byte."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
