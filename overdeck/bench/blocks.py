@@ -49,6 +49,8 @@ class Block(NamedTuple):
     """Arms (0 = the first) as they ran."""
     runs: tuple[Run, ...]
     """By arm, whatever the order."""
+    pairs: int = 1
+    """How many runs of each arm it is made of: a gate bundles those of a short call."""
 
     def second(self, arm: int = 1) -> bool:
         """Whether ``arm`` ran after the first arm."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from overdeck.cli.install import Scope
-from overdeck.cli.output import JsonOption, Output, verb
+from overdeck.cli.output import JsonOption, Output, on_one_line, verb
 from overdeck.errors import ExitCode, OverdeckError, usage
 from overdeck.paths import Places
 
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from overdeck.wiring.adopt.candidates import Candidate, Left
     from overdeck.wiring.adopt.replay import Replay
     from overdeck.wiring.settings import Settings
+
+
+SHOWN = 80
+"""Characters of the command line of a hook that is left."""
 
 
 def adopt(
@@ -39,7 +43,10 @@ def adopt(
         bool, typer.Option("--allow-network", help="Replay even if the hooks keep the network.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be adopted and the change; write nothing.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Write nothing: list the hooks; with --yes replay them, and show the change."
+        ),
     ] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Replay the adopted hooks again; exit 1 if one differs.")
@@ -67,9 +74,9 @@ def adopt(
 
 
 def _file(places: Places, scope: Scope) -> Path:
-    from overdeck.wiring.scope import settings_file
+    from overdeck.wiring.scope import here, settings_file
 
-    return settings_file(places, scope.value, Path.cwd())
+    return settings_file(places, scope.value, here())
 
 
 def _adopt(
@@ -92,11 +99,14 @@ def _adopt(
     own = file == user_settings(places).absolute()
     found = parse_settings(raw, file, plugin_root=read_settings(file).plugin_root)
     found = replace(found, scope="user" if own else "")
+    if yes and not dry_run:
+        _recover(places, out)
     chosen, left = adopting.choose(places, found, only)
     if not yes:
+        again = _again(file, own, only, payloads, allow_network)
         if not dry_run and chosen:
-            raise _needs_yes(chosen, _again(file, own, only, payloads, allow_network))
-        _listed(found, chosen, left, out)
+            raise _needs_yes(chosen, again)
+        _listed(found, chosen, left, again, out)
         return
     reports = adopting.replayed(
         found, chosen, home=places.home, environ=os.environ, recorded=_recorded(payloads),
@@ -119,7 +129,7 @@ def _again(file: Path, own: bool, only: Sequence[str], payloads: Path | None, al
 def _needs_yes(chosen: Sequence["Candidate"], again: str) -> OverdeckError:
     from overdeck.wiring.adopt.candidates import listed
 
-    commands = list(listed(chosen))
+    commands = list(map(on_one_line, listed(chosen)))
     return usage(
         "\n  ".join([f"the replay would run these {len(commands)} hooks, in a throwaway HOME:", *commands]),
         hint=again,
@@ -129,29 +139,42 @@ def _needs_yes(chosen: Sequence["Candidate"], again: str) -> OverdeckError:
 
 def _recorded(folder: Path | None) -> list[dict[str, Any]]:
     from overdeck.payloadfile import read_payload
+    from overdeck.wiring.reading import below, is_regular
 
     if folder is None:
         return []
-    files = sorted(folder.rglob("*.json"))
+    files = [path for path in below(folder, ".json", most=100_000, depth=50) if is_regular(path)]
     if not files:
         raise usage(f"no payload (*.json) at or below {folder}", hint="overdeck adopt --payloads DIR --yes")
     return [read_payload(file).document for file in files]
 
 
-def _listed(settings: "Settings", chosen: Sequence["Candidate"], left: Sequence["Left"], out: Output) -> None:
+def _listed(
+    settings: "Settings", chosen: Sequence["Candidate"], left: Sequence["Left"], again: str, out: Output
+) -> None:
+    from overdeck.wiring.audit.wording import count
+
     out.data = {
         "file": str(settings.path),
         "dry_run": True,
         "hooks": [{"id": one.id, "command": one.handler.shown, "events": one.matchers} for one in chosen],
         "left": _left_data(left),
     }
-    for one in chosen:
-        out.line(f"{one.id}  {', '.join(one.matchers)}  {one.handler.shown}")
+    if chosen:
+        rows = [(one.id, ", ".join(one.matchers), one.handler.shown) for one in chosen]
+        out.table(("hook", "events", "command"), rows, below="command")
     _show_left(left, out)
-    out.line(f"{len(chosen)} hooks would be replayed (nothing was run: --yes does that)")
+    out.line(
+        f"{count(len(chosen), 'hook')} of {settings.path} would be replayed (nothing was run), {len(left)} left"
+    )
+    if chosen:
+        out.note(f"next: {again}")
+        out.note("      replays them, each for as long as it takes, and switches those that say the same")
 
 
 def _report(done: "Adoption", chosen: Sequence["Candidate"], out: Output, dry_run: bool) -> None:
+    from overdeck.wiring.adopt.replay import IN_THE_FORK
+
     out.data = {
         "file": str(done.file),
         "dry_run": dry_run,
@@ -178,7 +201,13 @@ def _report(done: "Adoption", chosen: Sequence["Candidate"], out: Output, dry_ru
     if done.backup is not None:
         out.note(f"the file as it was: {done.backup}")
     would = "would be adopted (dry run: nothing was written)" if dry_run else f"adopted from {done.file}"
-    out.line(f"{len(done.adopted)} of {len(done.reports)} hooks {would}")
+    forked = sum(report.kind == "equal" and report.how == IN_THE_FORK for report in done.reports)
+    how = (
+        f": {forked} in the dispatcher's fork, {len(done.adopted) - forked} started as before"
+        if done.adopted
+        else ""
+    )
+    out.line(f"{len(done.adopted)} of {len(done.reports)} hooks {would}{how}")
     if done.adopted and not dry_run:
         out.note("back again: overdeck adopt --undo")
 
@@ -188,22 +217,41 @@ def _show_reports(reports: Sequence["Replay"], out: Output) -> None:
         if report.kind == "equal":
             out.line(f"equal  {report.id}: {report.cases} payloads, {report.acted} answered; {report.how}")
         else:
-            out.line(f"{report.kind}  {report.id}: {report.why} (at {report.case}): it stays as it was")
+            at = f" (at {report.case})" if report.case else ""
+            out.line(f"{report.kind}  {report.id}: {report.why}{at}: it stays as it was")
 
 
 def _show_left(left: Sequence["Left"], out: Output) -> None:
     for one in left:
-        out.line(f"left  {one.handler.pointer}  {one.handler.shown[:80]}: {one.why}")
+        shown = on_one_line(one.handler.shown)
+        shown = shown if len(shown) <= SHOWN else f"{shown[: SHOWN - 1]}…"
+        out.line(f"left  {one.handler.pointer}  {shown}: {one.why}")
 
 
 def _left_data(left: Sequence["Left"]) -> list[dict[str, str]]:
     return [{"pointer": one.handler.pointer, "command": one.handler.shown, "why": one.why} for one in left]
 
 
+def _recover(places: Places, out: Output) -> tuple[str, ...]:
+    from overdeck.authoring.fleet import recipe_for
+    from overdeck.wiring.adopt.pending import recover
+
+    left = recover(places, recipe_for(places))
+    if left:
+        out.note(f"taken away: {', '.join(left)}, the modules of an adoption that was killed before the switch")
+    return left
+
+
 def _undo(places: Places, out: Output, dry_run: bool) -> None:
     from overdeck.authoring.fleet import recipe_for
+    from overdeck.wiring.adopt.record import read_switches
     from overdeck.wiring.adopt.undoing import undo as take_back
 
+    recovered = () if dry_run else _recover(places, out)
+    if recovered and not read_switches(places):
+        out.data = {"undone": list(recovered), "exact": True, "dry_run": False, "files": [], "diff": []}
+        out.line(f"{len(recovered)} hooks were never taken out of their file: nothing else is adopted")
+        return
     done = take_back(places, recipe_for(places), dry_run=dry_run)
     out.data = {
         "undone": list(done.ids),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from overdeck.cli.output import JsonOption, Output, verb
+from overdeck.cli.output import JsonOption, Output, on_one_line, verb
 from overdeck.errors import ExitCode, OverdeckError, not_found, usage
 from overdeck.paths import Places
 
@@ -232,7 +232,7 @@ def _needs_yes(
     again += ["--payload", str(payload)] if payload else []
     again += ["--allow-network"] if allow_network else []
     jobs = runnable_jobs(files)
-    listed = sorted({handler.shown for job in jobs for handler in runnable(job)})
+    listed = sorted({on_one_line(handler.shown) for job in jobs for handler in runnable(job)})
     where = "in a throwaway HOME and a copy of the project, " + (
         "with the network" if allow_network else "without a network"
     )

@@ -301,7 +301,9 @@ def _print_close(out: Output, found: "Report", rows: "Sequence[ModuleRow]") -> N
     from overdeck.telemetry.words import span
 
     if not found.logged:
-        out.line("No hook has logged anything yet. Next: overdeck install")
+        out.line(
+            "No hook has logged anything yet. Next: overdeck install; where that was done, a call in the client"
+        )
     shown = f"{len(rows)} of {len(found.rows)} modules"
     out.line(f"{shown}, counts of the last {span(found.since)}, {_age(found)}")
 

@@ -1,7 +1,7 @@
 """Would the client still start us? Asked by every command that runs anyway: a dead launcher cannot report itself.
 
 Looks, and starts nothing: a few small files are read. ``overdeck doctor`` finds out the rest. Imports nothing but
-the standard library and the places, because every command pays for it.
+the standard library, the places and the reader of files, because every command pays for it.
 """
 
 import json
@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from overdeck.files import read_regular
 from overdeck.paths import Places
+from overdeck.wiring.reading import is_regular
 
 _MARKER = "--by-overdeck"
 _RECIPE = "recipe"
@@ -22,12 +24,12 @@ def dead_launchers(places: Places) -> Iterator[str]:
     remembered = set(_remembered(places.state / "installed"))
     for file in sorted({own.absolute(), *remembered}, key=str):
         try:
-            raw = file.read_bytes()
+            raw = read_regular(file)
         except OSError:
             raw = b""
         if _MARKER.encode() in raw:
             why = _dead(raw)
-        elif file in remembered and file.parent.parent.is_dir():
+        elif file in remembered and _is_there(file.parent.parent):
             why = "the entries that install wrote are gone from it"
         else:
             why = ""
@@ -43,7 +45,7 @@ def _remembered(folder: Path) -> Iterator[Path]:
         return
     for path in paths:
         try:
-            receipt = json.loads(path.read_bytes())
+            receipt = json.loads(read_regular(path))
             if not receipt.get("pending"):
                 yield Path(receipt["file"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -72,21 +74,35 @@ def _why(event: str, argv: list[Any]) -> str:
     words = [word for word in argv if isinstance(word, str)]
     started = [words[0], *(word for word in words[1:] if word.endswith(".py"))]
     for path in started:
-        if not os.access(path, os.X_OK if path == words[0] else os.R_OK):
+        if not _usable(path, os.X_OK if path == words[0] else os.R_OK):
             return f"{path}, which it starts, is not there or cannot be run"
     plans = words[words.index("--plan") + 1] if "--plan" in words[:-1] else ""
-    if plans and not any(Path(plans, name).is_file() for name in (f"{event}.plan", _RECIPE)):
+    if plans and not any(is_regular(Path(plans, name)) for name in (f"{event}.plan", _RECIPE)):
         return f"there is no plan for {event} in {plans}, and nothing to make it from"
     python = _python(Path(plans, _RECIPE)) if plans else ""
-    if python and not os.access(python, os.X_OK):
+    if python and not _usable(python, os.X_OK):
         return f"{python}, which runs the modules, is not there any more"
     return ""
+
+
+def _usable(path: str, how: int) -> bool:
+    try:
+        return os.access(path, how)
+    except ValueError:  # a NUL
+        return False
+
+
+def _is_there(folder: Path) -> bool:
+    try:
+        return folder.is_dir()
+    except OSError:  # not ours to look at
+        return False
 
 
 def _python(recipe: Path) -> str:
     """The interpreter that a recipe names; empty where it names none."""
     try:
-        lines = recipe.read_text("utf-8", "replace").split("\n")
+        lines = read_regular(recipe).decode("utf-8", "replace").split("\n")
     except OSError:
         return ""
     return next((line.removeprefix("python ") for line in lines if line.startswith("python ")), "")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from overdeck.dispatch import clients, matchers
+from overdeck.files import read_regular
 from overdeck.wiring import splice
 from overdeck.wiring.jsonspans import Item, JsonError, Node, line_of, scan
 
@@ -85,7 +86,7 @@ def find(text: str) -> list[Entry]:
 def in_file(file: Path) -> list[Entry]:
     """``find`` in a file; none where there is no such file or it is not JSON."""
     try:
-        return find(file.read_bytes().decode("utf-8-sig"))
+        return find(read_regular(file).decode("utf-8-sig"))
     except (OSError, ValueError):
         return []
 

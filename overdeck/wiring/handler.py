@@ -45,6 +45,16 @@ class Handler:
         return self.command if self.args is None else shlex.join([self.command, *self.args])
 
     @property
+    def unstartable(self) -> str:
+        """Why no program can be started with these words, whatever they say; empty where one can."""
+        words = (self.command, *(self.args or ()))
+        if any("\0" in word for word in words):
+            return "there is a NUL in its command: no program can be started with one"
+        if any("\ud800" <= letter <= "\udfff" for word in words for letter in word):
+            return "there is half a letter in its command (a lone surrogate)"
+        return ""
+
+    @property
     def longest_s(self) -> float:
         """How long the client would wait for it, in seconds; 0 where its timer wraps, infinity where it has none."""
         from overdeck.wiring.clients import named

@@ -24,6 +24,7 @@ from overdeck.errors import OverdeckError, usage
 from overdeck.paths import Places
 from overdeck.wiring import entries
 from overdeck.wiring.entries import Edit, Group, Refused, group_for, put, take
+from overdeck.wiring.reading import real
 from overdeck.wiring.receipt import Receipt, drop_receipt, owned, read_receipt, write_receipt
 from overdeck.wiring.rewrite import Rewrite, check_folder, check_writable, in_turn, read, refused, rewrite
 from overdeck.wiring.scope import Scope, here, neighbours, scope_warnings, settings_file
@@ -196,7 +197,7 @@ def _others(places: Places, file: Path, folder: Path) -> dict[Path, list[tuple[s
     """Our entries in the other files that the same client reads: file → (event, argv)."""
     found = {}
     for other in neighbours(places, folder).values():
-        if other.resolve() != file.resolve():
+        if real(other) != real(file):
             found[other] = [(entry.event, tuple(map(str, entry.argv))) for entry in entries.in_file(other)]
     return found
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from overdeck.files import write_atomically
+from overdeck.files import read_regular, write_atomically
 from overdeck.paths import Places
 from overdeck.wiring.entries import EVERYTHING, Created
 
@@ -79,10 +79,10 @@ def owned(receipt: Receipt | None) -> Created:
 
 def _read(path: Path) -> Receipt | None:
     try:
-        data = json.loads(path.read_bytes())
+        data = json.loads(read_regular(path))
         created = Created(bool(data["created_hooks"]), frozenset(map(str, data["created_events"])))
         return Receipt(
             Path(data["file"]), bool(data["created_file"]), created, pending=bool(data.get("pending", False))
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None

@@ -14,6 +14,7 @@ from overdeck.wiring.apart import with_logs_apart
 from overdeck.wiring.clientpayloads import payload_of
 from overdeck.wiring.job import Failure, Job
 from overdeck.wiring.projectcopy import copy_project
+from overdeck.wiring.reading import missing
 from overdeck.wiring.settings import Handler, Settings
 from overdeck.wiring.surroundings import CLIENT_ENV, copy_hooks, settings_env
 
@@ -93,6 +94,13 @@ class Room:
         found: list[tuple[Handler, list[str]]] = []
         failures: list[Failure] = []
         for handler in handlers:
+            if handler.unstartable:
+                failures.append(
+                    Failure(
+                        str(handler.file), handler.pointer, handler.command, handler.unstartable, "its program"
+                    )
+                )
+                continue
             own = {"CLAUDE_PROJECT_DIR": str(self.project)}
             if handler.plugin:
                 own["CLAUDE_PLUGIN_ROOT"] = dict(self.moved).get(handler.plugin, handler.plugin)
@@ -117,4 +125,4 @@ class Room:
 def _moved(copy: str, match: re.Match[str]) -> str:
     """The path in the copy; the real one where nothing stands there."""
     inside = copy + match[1]
-    return inside if Path(inside).exists() else match[0]
+    return match[0] if missing(inside) else inside

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 from overdeck.errors import OverdeckError, usage
 from overdeck.git import git
 from overdeck.paths import Places
+from overdeck.wiring.reading import real
 from overdeck.wiring.sources import user_settings
 
 Scope = Literal["user", "project", "local"]
@@ -51,7 +52,7 @@ def settings_file(places: Places, scope: Scope, folder: Path) -> Path:
             code="no-project",
         )
     file = project / ".claude" / _NAMES[scope]
-    if file.resolve() == own.resolve():
+    if real(file) == real(own):
         raise usage(
             f"the {scope} settings of {project} are the user's own, {own}",
             hint="overdeck install --scope user",
@@ -71,7 +72,7 @@ def neighbours(places: Places, folder: Path) -> dict[Scope, Path]:
             if scope == "user" or project is None
             else project / ".claude" / _NAMES[scope]
         )
-        if file.resolve() not in {other.resolve() for other in found.values()}:
+        if real(file) not in {real(other) for other in found.values()}:
             found[scope] = file
     return found
 

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 from overdeck.bench.export.markdown import inline
 from overdeck.bench.gate.run import GateOutcome, ScenarioRow
 from overdeck.bench.gate.verdict import Verdict
-from overdeck.bench.gate.words import counted
+from overdeck.bench.gate.words import counted, pairs
 from overdeck.bench.outcome import METRICS
 from overdeck.bench.report import interval, times
 from overdeck.bench.starts.counter import Starts
@@ -87,7 +87,7 @@ def rows(outcome: GateOutcome) -> list[list[str]]:
             continue
         for metric, row in scenario.metrics.items():
             ratio, share = row.ratio, f"+{row.tolerance:.0%}"
-            shown = [times(ratio.value), interval(ratio), share, str(row.pairs)]
+            shown = [times(ratio.value), interval(ratio), share, pairs(row)]
             table.append([scenario.name, metric, row.verdict, *shown])
         starts = scenario.starts
         change = f"{_programs(starts.head)}/{_programs(starts.base)}"

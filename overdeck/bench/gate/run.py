@@ -8,12 +8,13 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 
 from overdeck.bench.arm import Arm, command_arm, event_arm
 from overdeck.bench.blocks import Block, Conditions, Pairing, run_once
 from overdeck.bench.gate.builds import Build, Sides, build_sides, commit_of, repository
+from overdeck.bench.gate.bundles import bundled, pairs_a_block
 from overdeck.bench.gate.checks import check_block, check_handlers, hint_of
 from overdeck.bench.gate.config import scenario_names
 from overdeck.bench.gate.scenario import GateConfig, Scenario
@@ -232,7 +233,7 @@ class _Measuring:
             )
             arms = self._staged(scenario, a, b)
             with self.follow((a.name, b.name), pairs) as told, Pairing(arms, conditions) as pairing:
-                yield _counting(scenario, pairing, told)
+                yield _counting(scenario, pairing, told, bundles=b is not self.sides.control)
 
         return source
 
@@ -254,17 +255,27 @@ class _Measuring:
 
 
 def _counting(
-    scenario: Scenario, pairing: Pairing, told: Callable[[Sequence[Block]], None] | None
+    scenario: Scenario, pairing: Pairing, told: Callable[[Sequence[Block]], None] | None, *, bundles: bool
 ) -> Iterator[Block]:
-    """The blocks behind the warm-up, each checked; ``told`` hears of each."""
+    """The blocks behind the warm-up, each checked; ``told`` hears of each.
+
+    ``bundles``: those of a short call are bundled. Not for the control: it would see differences below any tolerance,
+    which two places on a disk can make, and call the whole scenario invalid.
+    """
+    checked = _checked(scenario, pairing)
+    warm_up = list(islice(checked, pairing.conditions.warm_up))
     blocks: list[Block] = []
+    for block in bundled(checked, pairs_a_block(warm_up) if bundles else 1):
+        blocks.append(block)
+        if told:
+            told(blocks)
+        yield block
+
+
+def _checked(scenario: Scenario, pairing: Pairing) -> Iterator[Block]:
     for block in pairing.blocks():
         check_block(scenario, pairing.arms, block.runs)
-        if block.number >= 0:
-            blocks.append(block)
-            if told:
-                told(blocks)
-            yield block
+        yield block
 
 
 def _arm(scenario: Scenario, build: Build) -> Arm:

@@ -43,6 +43,8 @@ class MetricRow(NamedTuple):
     z: float
     batches: int
     """2 where the first said fail."""
+    each: int = 1
+    """How many pairs make one of ``pairs``: see bundles.py."""
 
 
 class StartsRow(NamedTuple):
@@ -144,7 +146,13 @@ def _row(
 ) -> MetricRow:
     answer, pairs, z = seen[metric]
     return MetricRow(
-        answer or "inconclusive", tolerance.share(metric), ratio(log_ratios(blocks, metric)), pairs, z, batches
+        answer or "inconclusive",
+        tolerance.share(metric),
+        ratio(log_ratios(blocks, metric)),
+        pairs,
+        z,
+        batches,
+        blocks[0].pairs,
     )
 
 

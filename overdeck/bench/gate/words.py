@@ -18,6 +18,11 @@ def counted(count: Count | None) -> str:
     return "?" if count is None else str(count)
 
 
+def pairs(row: MetricRow) -> str:
+    """How many pairs a judgement took; "40 x 16" for 40 blocks of 16."""
+    return str(row.pairs) if row.each == 1 else f"{row.pairs} x {row.each}"
+
+
 def reason(metrics: Mapping[Metric, MetricRow], starts: StartsRow, control: ControlRow) -> str:
     """Everything that is not a plain pass, and what got cheaper; empty where there is nothing to say."""
     said = [_of_starts(starts), *(_of_metric(metric, row) for metric, row in metrics.items())]
@@ -35,7 +40,7 @@ def _of_metric(metric: Metric, row: MetricRow) -> str:
         return f"{change}: too much, in two independent batches"
     if row.batches == 2:
         return f"{change}: too much in a first batch, which a second did not reproduce"
-    return f"{change}: not clear after {row.pairs} pairs"
+    return f"{change}: not clear after {pairs(row)} pairs"
 
 
 def _of_starts(row: StartsRow) -> str:

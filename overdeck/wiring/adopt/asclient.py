@@ -15,6 +15,10 @@ KILL_AFTER_S = 1.5
 """Between SIGTERM and SIGKILL at the timeout."""
 
 
+MOST_SAID = 32 << 20
+"""Bytes on one stream. The client cuts an answer at far less; a hook that prints for ever would fill our memory."""
+
+
 class Ended(NamedTuple):
     """How a hook ended; ``code`` is negative for a signal, None at the timeout: nothing it said counts then."""
 
@@ -22,6 +26,8 @@ class Ended(NamedTuple):
     stdout: bytes
     stderr: bytes
     us: int
+    flooded: bool = False
+    """It was ended not for its time but for saying more than ``MOST_SAID``."""
 
 
 def start(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path, payload: bytes, timeout_s: float) -> Ended:
@@ -41,16 +47,16 @@ def start(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path, payload: by
     for _, theirs in ends:
         theirs.close()
     try:
-        code, said = _converse(child, [ours for ours, _ in ends], payload, begun + timeout_s)
+        code, said, flooded = _converse(child, [ours for ours, _ in ends], payload, begun + timeout_s)
     finally:
         for ours, _ in ends:
             ours.close()
-    return Ended(code, said[0], said[1], int((time.monotonic() - begun) * 1e6))
+    return Ended(code, said[0], said[1], int((time.monotonic() - begun) * 1e6), flooded)
 
 
 def _converse(
     child: subprocess.Popen[bytes], ends: Sequence[socket.socket], payload: bytes, deadline: float
-) -> tuple[int | None, tuple[bytes, bytes]]:
+) -> tuple[int | None, tuple[bytes, bytes], bool]:
     stdin, stdout, stderr = ends
     said = {stdout.fileno(): bytearray(), stderr.fileno(): bytearray()}
     left = memoryview(payload)
@@ -62,11 +68,12 @@ def _converse(
         poll.register(fd, select.POLLIN)
     open_ends = set(said)
     while open_ends or child.poll() is None:
-        if time.monotonic() >= deadline:
-            if child.poll() is not None:
+        flooded = max(map(len, said.values())) > MOST_SAID
+        if flooded or time.monotonic() >= deadline:
+            if child.poll() is not None and not flooded:
                 break
             _stop(child)
-            return None, (b"", b"")
+            return None, (b"", b""), flooded
         # output may be closed long before the end: then only the end is waited for, in short steps
         for fd, _ in poll.poll(1000 if open_ends else 5):
             if fd == stdin.fileno():
@@ -81,7 +88,7 @@ def _converse(
                     if not chunk:
                         poll.unregister(fd)
                         open_ends.discard(fd)
-    return child.wait(), (bytes(said[stdout.fileno()]), bytes(said[stderr.fileno()]))
+    return child.wait(), (bytes(said[stdout.fileno()]), bytes(said[stderr.fileno()])), False
 
 
 def _received(fd: int) -> bytes:

@@ -109,6 +109,8 @@ def _why_not(handler: Handler, hook: Any) -> str:
         return f"{handler.event} is no event of the client: it never runs"
     if handler.event not in EVENTS:
         return f"what the client does with every answer at {handler.event} was not measured"
+    if handler.unstartable:
+        return handler.unstartable
     if not handler.command.strip():
         return "its command is empty"
     if not 0 < handler.longest_s * 1000 <= MAX_ADOPTED_TIMEOUT_MS:
@@ -121,7 +123,7 @@ def _why_no_matcher(handler: Handler) -> str:
     if plain:
         return ""
     if not clients.subject_key(handler.event):
-        return f"what a matcher of {handler.event} is held against was not measured"
+        return f"a module has no matcher at {handler.event}: it would be asked every time"
     if matchers.routes(handler.event, handler.matcher) in (["-"], ["?"]) and not _may_match(handler.matcher):
         return f"its matcher {handler.matcher!r} matches nothing: it never runs"
     return ""

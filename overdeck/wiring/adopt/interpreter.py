@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from overdeck.files import read_regular, read_start
 from overdeck.process import Completed, run
 from overdeck.wiring.commandline import simple_words
 from overdeck.wiring.handler import Handler
+from overdeck.wiring.reading import is_regular
 
 _ASK = (
     "import json, os, sys; print(json.dumps({'executable': sys.executable,"
@@ -59,17 +61,22 @@ def script_of(
     if not argv:
         return None, "no Python script"
     path = Path(argv[0]) if argv[0].startswith("/") else None
-    if path is None or not path.is_file():
+    if path is None or not is_regular(path):
         return None, "its script is not named by an absolute path, or is not there"
-    if re.search(rb"\bdistutils\b|__PYVENV_LAUNCHER__", path.read_bytes()):
+    try:
+        text = read_regular(path)
+        shadow = _shadow(path.resolve())
+    except OSError as error:
+        return None, f"its script, or the folder around it, cannot be read: {error.strerror}"
+    if re.search(rb"\bdistutils\b|__PYVENV_LAUNCHER__", text):
         return None, "it asks for what only a whole interpreter has"
-    if shadow := _shadow(path.resolve()):
+    if shadow:
         return None, f"{shadow} beside it is named like a module of the standard library"
     said = _asked(program, environ, cwd)
     if said is None:
         return None, f"{program} did not say how it is set up"
     if said["own"]:
-        return None, "it has a virtual environment of its own"
+        return None, f"its Python, {said['executable']}, is a virtual environment's"
     if said["real"] != python:
         return None, f"it is for another Python: {said['real']}"
     if said["usercustomize"] or not set(said["finders"]) <= _FINDERS:
@@ -81,6 +88,15 @@ def script_of(
         ),
         "",
     )  # fmt: skip
+
+
+def named_file(word: str) -> Path | None:
+    """The regular file that a word of a command names; None for any other word."""
+    try:
+        path = Path(word).expanduser()
+    except RuntimeError:  # the home of somebody who has none
+        return None
+    return path if is_regular(path) else None
 
 
 def _shadow(script: Path) -> str:
@@ -105,11 +121,13 @@ def _python_and_script(words: list[str], environ: Mapping[str, str]) -> tuple[st
             rest, unbuffered = rest[1:], True
         return words[0], [] if not rest or rest[0].startswith("-") else rest, unbuffered
     path = words[0] if "/" in words[0] else shutil.which(words[0], path=environ.get("PATH")) or ""
-    if not path.startswith("/") or not os.access(path, os.X_OK) or not Path(path).is_file():
+    if not path.startswith("/") or not os.access(path, os.X_OK) or not is_regular(path):
         return "", [], False
-    with Path(path).open("rb") as file:
-        first = file.readline(200)
-    found = re.fullmatch(rb"#!\s*(?:/usr/bin/env\s+)?(\S+?)\s*\n", first)
+    try:
+        first = read_start(Path(path), 200).partition(b"\n")
+    except OSError:
+        return "", [], False
+    found = re.fullmatch(rb"#!\s*(?:/usr/bin/env\s+)?(\S+?)\s*\n", first[0] + first[1])
     program = found[1].decode("utf-8", "replace") if found else ""
     return (program, [path, *words[1:]], False) if _PYTHON.fullmatch(Path(program).name) else ("", [], False)
 

@@ -4,15 +4,17 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from overdeck import __version__
 from overdeck.authoring.fleet import interpreter
-from overdeck.files import write_atomically
+from overdeck.files import read_regular, write_atomically
 from overdeck.paths import Places
 from overdeck.wiring.adopt.candidates import Candidate
+from overdeck.wiring.adopt.interpreter import named_file
 from overdeck.wiring.adopt.replay import Replay
 
 CLIENT_VERSION = "2.1.197"
@@ -84,9 +86,10 @@ def certificate(candidate: Candidate, report: Replay, settings_digest: str) -> d
     """What was compared, of which bytes, by which versions, with what result."""
     scripts = {}
     for word in candidate.handler.shown.replace('"', " ").replace("'", " ").split():
-        path = Path(word.replace("$HOME", "~")).expanduser()
-        if path.is_file() and path.stat().st_size < 10_000_000:
-            scripts[str(path)] = digest(path.read_bytes())
+        path = named_file(word.replace("$HOME", "~"))
+        if path is not None:
+            with suppress(OSError):  # too long, or gone meanwhile
+                scripts[str(path)] = digest(read_regular(path, limit=10_000_000))
     return {
         "schema": "overdeck.certificate/1",
         "id": candidate.id,
@@ -101,6 +104,7 @@ def certificate(candidate: Candidate, report: Replay, settings_digest: str) -> d
         "started": report.how,
         "cases": report.cases,
         "cases_by_event": report.events,
+        "cases_with_the_other_hooks": report.together,
         "answered": report.acted,
         "exits": report.exits,
         "files_left": report.files,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from overdeck.wiring.handler import Handler
+from overdeck.wiring.reading import is_regular, missing
 from overdeck.wiring.settings import Settings
 from overdeck.wiring.surroundings import CLIENT_ENV, COPY_LIMIT_BYTES, copy_hooks, settings_env
 
@@ -47,8 +48,11 @@ class Room:
             args=None if handler.args is None else tuple(map(self._inside, handler.args)),
         )
 
-    def snapshot(self) -> dict[str, str]:
-        """Path → digest of every file in here, but compiled Python; a link is what it points to."""
+    def snapshot(self, *, ordered: bool = True) -> dict[str, str]:
+        """Path → digest of every file in here, but compiled Python; a link is what it points to.
+
+        Not ``ordered``: lines in another order are the same, as of a log that several write at once.
+        """
         found = {}
         for path in sorted(self.root.rglob("*")):
             if path.suffix == ".pyc" or "__pycache__" in path.parts:
@@ -58,7 +62,9 @@ class Room:
                 if path.is_symlink():
                     found[name] = f"-> {path.readlink()}"
                 elif path.is_file():
-                    found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+                    raw = path.read_bytes()
+                    lines = raw if ordered else b"\n".join(sorted(raw.split(b"\n")))
+                    found[name] = hashlib.sha256(lines).hexdigest()
                 elif path.is_dir():
                     found[name] = "folder"
         return found
@@ -80,15 +86,16 @@ class Room:
                     word = f"{real}/{word.removeprefix(spelled)}"
         if word.startswith("~/"):
             word = f"{self.real_home}{word[1:]}"
-        source = Path(word)
+        source = Path(os.path.normpath(word))  # with .. in it, its copy would lie somewhere else, outside of here
         for real, here in ((self.real_project, self.project), (self.real_home, self.home)):
-            if real is None or not source.is_relative_to(real) or not source.exists():
+            if real is None or not source.is_relative_to(real) or missing(source):
                 continue
-            venv = next((up for up in source.parents if (up / "pyvenv.cfg").is_file()), None)
-            if venv is not None and venv.is_relative_to(real):
-                _link(venv, here / venv.relative_to(real))
-            else:
-                _copy(source, real, here)
+            with suppress(OSError, shutil.Error):  # what is not there shows up as a hook that says so, twice
+                venv = next((up for up in source.parents if is_regular(up / "pyvenv.cfg")), None)
+                if venv is not None and venv.is_relative_to(real):
+                    _link(venv, here / venv.relative_to(real))
+                else:
+                    _copy(source, real, here)
             return
 
 
@@ -122,16 +129,15 @@ def _link(target: Path, name: Path) -> None:
 
 def _copy(source: Path, real: Path, here: Path) -> None:
     target = here / source.relative_to(real)
-    if target.exists():
+    if not missing(target):
         return
     folder = source if source.is_dir() else source.parent
     whole = folder not in (real, real / ".claude") and _size(folder) <= COPY_LIMIT_BYTES
     target.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(OSError, shutil.Error):  # what is not there shows up as a hook that says so, twice
-        if whole:
-            shutil.copytree(folder, here / folder.relative_to(real), symlinks=True, dirs_exist_ok=True)
-        elif source.is_file():
-            shutil.copy2(source, target)
+    if whole:
+        shutil.copytree(folder, here / folder.relative_to(real), symlinks=True, dirs_exist_ok=True)
+    elif is_regular(source):
+        shutil.copy2(source, target)
 
 
 def _size(folder: Path) -> int:

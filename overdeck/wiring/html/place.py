@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from overdeck.errors import usage
+from overdeck.files import read_start
 
 MARK = '<meta name="generator" content="overdeck audit">'
 """What the first bytes of every page hold; a file without it is somebody else's."""
@@ -16,8 +17,7 @@ def check_place(path: Path) -> None:
         raise usage(f"{path} is a folder", hint=f"overdeck audit --html {path / 'audit.html'}")
     if not path.exists():
         return
-    with path.open("rb") as file:
-        head = file.read(_HEAD_BYTES)
+    head = read_start(path, _HEAD_BYTES)
     if head and MARK.encode() not in head:
         raise usage(
             f"{path} is not the page of an earlier audit, and is not overwritten",

@@ -5,6 +5,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from overdeck import __version__
 from overdeck.wiring.lint.judge import Linted, Spotted
@@ -56,7 +57,7 @@ def _result(one: Spotted) -> dict[str, Any]:
         "locations": [
             {
                 "physicalLocation": {
-                    "artifactLocation": {"uri": Path(_relative(one.file)).as_posix()},
+                    "artifactLocation": {"uri": _uri(one.file)},
                     "region": {"startLine": one.line},
                 }
             }
@@ -64,9 +65,16 @@ def _result(one: Spotted) -> dict[str, Any]:
     }
 
 
+def _uri(path: Path) -> str:
+    """A reference as RFC 3986 has it: a blank, a %, a # or bytes that are no UTF-8 stand in names of files."""
+    relative = Path(_relative(path)).as_posix()
+    quoted = quote(os.fsencode(relative))
+    return f"file://{quoted}" if relative.startswith("/") else quoted
+
+
 def _relative(path: Path) -> str:
     """The path as seen from here, where it lies below: what a checkout's annotations want."""
     try:
         return str(path.absolute().relative_to(Path.cwd()))
-    except ValueError:
+    except (ValueError, FileNotFoundError):  # elsewhere, or we are nowhere
         return os.fspath(path)

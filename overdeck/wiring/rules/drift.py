@@ -4,11 +4,14 @@ Without places nothing is known of an installation, and an entry with another pl
 """
 
 import hashlib
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overdeck.errors import OverdeckError
+from overdeck.files import read_regular
+from overdeck.wiring.reading import missing
 from overdeck.wiring.rules.rule import Context, Hit, Rule
 from overdeck.wiring.settings import Handler, Settings
 
@@ -26,9 +29,8 @@ def _ours(context: Context) -> Iterator[tuple[Settings, Handler]]:
 
 
 def _expected(places: "Places") -> tuple[dict[str, str], list[str], str] | None:
-    """Event → matcher by the manifests, the front's first words, and the plan folder; None where they are "
-    "not known."""
-    from overdeck.authoring.fleet import front_argv, load_fleet, matchers, recipe_for
+    """Event → matcher by the manifests, the front's command, and the plan folder; None where they are not known."""
+    from overdeck.authoring.fleet import front_command, load_fleet, matchers, recipe_for
 
     recipe = recipe_for(places)
     try:
@@ -37,8 +39,7 @@ def _expected(places: "Places") -> tuple[dict[str, str], list[str], str] | None:
         return None
     if fleet.problems:
         return None
-    argv = front_argv(recipe, "PreToolUse")
-    return matchers(fleet), argv[: argv.index("--plan")] if "--plan" in argv else argv[:1], recipe.plans
+    return matchers(fleet), front_command(recipe), recipe.plans
 
 
 def _of_this_home(handler: Handler, plans: str) -> bool:
@@ -74,22 +75,26 @@ def _front(context: Context) -> Iterator[Hit]:
     _, argv, plans = expected
     for file, handler in _ours(context):
         started = [handler.command, *(handler.args or ())][: len(argv)]
-        if not _of_this_home(handler, plans) or started == argv or not Path(handler.command).exists():
+        if not _of_this_home(handler, plans) or started == argv or missing(handler.command):
             continue
         if len(argv) == 1 and _hash(handler.command) == _hash(argv[0]):
             continue
         yield Hit(
             file.path,
             handler.pointer + "/command",
-            f"the entry starts {handler.command}, which is not this installation's front ({argv[0]}): it may "
-            "read plans that it does not understand",
+            f"the entry starts {shlex.join(started)}, which is not this installation's front "
+            f"({shlex.join(argv)}): it may read plans that it does not understand",
             _INSTALL,
         )
 
 
+_LARGEST_FRONT = 64 << 20
+"""Bytes; a front has 100 kB."""
+
+
 def _hash(path: str) -> str:
     try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        return hashlib.sha256(read_regular(Path(path), limit=_LARGEST_FRONT)).hexdigest()
     except OSError:
         return ""
 
