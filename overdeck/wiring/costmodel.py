@@ -83,11 +83,10 @@ def chain(handler: Handler) -> tuple[list[str], int]:
 
 
 def _line(line: str, shell: str) -> tuple[list[str], int]:
-    programs, substitutions, alone, told = started_by(line)
+    programs, alone, told = started_by(line)
     kinds, starts = _programs(programs)
     one = alone and (told or becomes_its_command(shell))
-    kinds += ["native"] * (substitutions + 1)
-    return kinds, max(starts + substitutions + (not one), 1)
+    return [*kinds, "native"], max(starts + (not one), 1)
 
 
 def _programs(programs: Iterable[Sequence[str]]) -> tuple[list[str], int]:

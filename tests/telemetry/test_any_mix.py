@@ -105,6 +105,9 @@ def test_any_mix_of_lines_and_rotations_equals_a_reading_from_scratch(
         shutil.copy2(file, scratch.places.state / file.name)
     scratch.tick()
 
+    for table in ("fires", "calls"):
+        lines, places = here.sql(f"select count(*), count(distinct (source, pos)) from {table}")[0]
+        assert lines == places, "source (one a generation) and offset name one line"
     grown = tables(here)
     assert grown == tables(scratch)
     here.tick(rebuild=True)

@@ -525,6 +525,9 @@ def test_what_was_measured_and_can_be_a_module_is_adopted_next(home):
     home.settings.write_text(json.dumps(on("Stop", {"type": "command", "command": "true", "asyncRewake": True})))
     assert "next: overdeck install" in home.run("overdeck", *MEASURE).out.splitlines()
 
+    home.run("overdeck", "install")
+    assert "next: overdeck fires" in home.run("overdeck", *MEASURE).out.splitlines()
+
 
 @pytest.mark.parametrize(
     ("data", "command"),

@@ -45,6 +45,14 @@ def test_an_entry_whose_matcher_is_no_longer_that_of_the_modules_is_found(home: 
     assert "install-matcher-drift" in rules(home)
 
 
+def test_what_install_has_just_written_has_no_flaw(home: OwnHome) -> None:
+    home.settings.parent.mkdir(exist_ok=True)
+    home.settings.write_text("{}")
+    assert home.run("overdeck", "install").code == 0
+    assert len(json.loads(home.settings.read_text())["hooks"]) > 1
+    assert rules(home) == set()
+
+
 def test_hooks_that_were_adopted_still_cost_what_they_start(home: OwnHome) -> None:
     scripts = home.root / "hooks"
     scripts.mkdir()

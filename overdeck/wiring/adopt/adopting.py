@@ -16,6 +16,7 @@ from overdeck.wiring import entries, offline
 from overdeck.wiring.adopt.candidates import Candidate, Left, candidates, hook_at
 from overdeck.wiring.adopt.folder import manifest, write_folder
 from overdeck.wiring.adopt.interpreter import script_of
+from overdeck.wiring.adopt.pending import Pending, drop_pending, write_pending
 from overdeck.wiring.adopt.record import (
     Switch,
     Taken,
@@ -150,6 +151,10 @@ def adopt(
         if read(file) != raw:
             raise refused(file, "it changed while its hooks were replayed", "overdeck adopt --yes, again")
         with ExitStack() as undo:
+            if not dry_run:
+                config = "" if _has_ours(places, raw) else digest(CONFIG)
+                write_pending(places, Pending(str(file), digest(raw), tuple(one.id for one in chosen), config))
+                undo.callback(drop_pending, places)  # last of all that is taken back
             made = _modules(places, recipe, chosen, environ, undo)
             text = raw.decode("utf-8")
             config = _config(places, text, undo) if chosen else ""
@@ -168,6 +173,7 @@ def adopt(
                 write_plans(recipe)
                 backup = _put_in_force(places, settings, chosen, change, had, config, undo)
             undo.pop_all()
+            drop_pending(places)
             return replace(result, certificates=paths, backup=backup)
 
     shown = in_turn(lambda: attempt(True), places=places, lock=False, subject=file)
@@ -215,11 +221,16 @@ def _modules(
 
 def _config(places: Places, text: str, undo: ExitStack) -> str:
     """Where nothing of ours was switched on before, only what the user had is to run: its config's digest, or ""."""
-    if places.config_file.exists() or entries.find(text.removeprefix(_BOM)):
+    if _has_ours(places, text.encode()):
         return ""
     undo.callback(places.config_file.unlink, missing_ok=True)
     write_atomically(places.config_file, CONFIG)
     return digest(CONFIG)
+
+
+def _has_ours(places: Places, raw: bytes) -> bool:
+    """Whether there is a config, or an entry of ours in the settings."""
+    return places.config_file.exists() or bool(entries.find(raw.decode("utf-8").removeprefix(_BOM)))
 
 
 def _changed(

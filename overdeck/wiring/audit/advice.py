@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from overdeck.wiring.audit.report import AuditReport
+from overdeck.wiring.entries import MARKER
 from overdeck.wiring.rules import Finding
 from overdeck.wiring.settings import Settings
 
@@ -46,7 +47,9 @@ def next_command(report: AuditReport) -> tuple[str, str]:
             file.scope, f" --settings {shlex.quote(str(file.path))}"
         )
         return f"overdeck adopt{which} --dry-run", "says which of these hooks can become modules of one process"
-    return "overdeck fires", "which of the modules ever act"
+    if any(MARKER in (handler.args or ()) for file in report.files for handler in file.all_handlers):
+        return "overdeck fires", "which of the modules ever act"
+    return "overdeck install", "the dispatcher, beside your hooks"
 
 
 def _adoptable(file: Settings) -> int:

@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 from overdeck.files import read_regular
 from overdeck.wiring.commandline import simple_words
-from overdeck.wiring.rules import shell
 from overdeck.wiring.rules.python import Python
 from overdeck.wiring.settings import Handler, Settings
+from overdeck.wiring.shellcommand import Command
 from overdeck.wiring.shells import SHELLS, shell_call
+from overdeck.wiring.shellscript import Unclear, parse
 
 LONGEST_SCRIPT_BYTES = 1_000_000
 """A longer file is not read: it is a program, or something that only looks like a script."""
@@ -41,13 +42,13 @@ class Code:
     """The first line of the file as it stands there, line end included."""
 
     @cached_property
-    def commands(self) -> tuple[shell.Command, ...]:
+    def commands(self) -> tuple[Command, ...]:
         """What a shell script does; empty where it is none, or not understood."""
         if self.language != "shell":
             return ()
         try:
-            return shell.parse(self.text)
-        except (shell.Unclear, RecursionError):
+            return parse(self.text)
+        except (Unclear, RecursionError):
             return ()
 
     @cached_property

@@ -9,8 +9,8 @@ from pathlib import Path, PureWindowsPath
 from overdeck.wiring.reading import is_regular, missing
 from overdeck.wiring.rules.code import known_variables, named_script, shebang
 from overdeck.wiring.rules.rule import Context, Hit, Rule
-from overdeck.wiring.rules.shell import BUILTINS
 from overdeck.wiring.settings import Handler, Settings
+from overdeck.wiring.shellcommand import BUILTINS
 
 _KEYWORDS = frozenset(
     {"!", "bg", "builtin", "do", "done", "elif", "else", "esac", "fc", "fg", "fi", "for", "function", "if", "in",
