@@ -17,7 +17,14 @@ def check_place(path: Path) -> None:
         raise usage(f"{path} is a folder", hint=f"overdeck audit --html {path / 'audit.html'}")
     if not path.exists():
         return
-    head = read_start(path, _HEAD_BYTES)
+    try:
+        head = read_start(path, _HEAD_BYTES)
+    except OSError as error:
+        raise usage(
+            f"{path} is not overwritten: {error.strerror}",
+            code="not-ours",
+            hint="overdeck audit --html audit.html",
+        ) from None
     if head and MARK.encode() not in head:
         raise usage(
             f"{path} is not the page of an earlier audit, and is not overwritten",
