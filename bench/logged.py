@@ -100,15 +100,40 @@ def take_in(root: Path) -> None:
     )
 
 
-def _hooks(numbers: range) -> dict[str, list[dict[str, object]]]:
+GUARD = '''#!/usr/bin/env python3
+"""Guard {number}: refuses what the team agreed on."""
+import json
+import re
+import sys
+
+DENIED = re.compile(r"rm -rf /data{number}|git push --force origin release-{number}")
+
+
+def main() -> int:
+    try:
+        data = json.load(sys.stdin)
+    except ValueError:
+        return 0
+    command = data.get("tool_input", {{}}).get("command", "")
+    if DENIED.search(command):
+        print(f"denied by guard {number}: {{command}}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
+'''
+"""A hook as people write them, half a kilobyte: an audit reads it, and finds nothing."""
+
+
+def _hooks(root: Path, numbers: range) -> dict[str, list[dict[str, object]]]:
     """Half of them before a tool, half after it, on matchers of every kind."""
     matchers = ("Bash", "Edit|Write", "*", "mcp__.*")
     groups: list[dict[str, object]] = [
         {
             "matcher": matchers[number % 4],
-            "hooks": [
-                {"type": "command", "command": "/usr/bin/python3", "args": [f"/opt/hooks/hook_{number}.py"]}
-            ],
+            "hooks": [{"type": "command", "command": "/usr/bin/python3", "args": [str(_guard(root, number))]}],
         }
         for number in numbers
     ]
@@ -116,12 +141,22 @@ def _hooks(numbers: range) -> dict[str, list[dict[str, object]]]:
     return {"PreToolUse": groups[:half], "PostToolUse": groups[half:]}
 
 
+def _guard(root: Path, number: int) -> Path:
+    path = root / "hooks" / f"hook_{number}.py"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(GUARD.format(number=number))
+    return path
+
+
 def settings_of(root: Path, handlers: int, *, plugins: int) -> Path:
-    """A user's settings with so many command handlers, two of them in each of ``plugins``; returns the HOME."""
+    """A user's settings with so many command handlers, two of them in each of ``plugins``; returns the HOME.
+
+    Each handler has a script of its own, which is there.
+    """
     (root / ".claude" / "plugins").mkdir(parents=True)
     own = handlers - 2 * plugins
     settings: dict[str, object] = {
-        "hooks": _hooks(range(own)),
+        "hooks": _hooks(root, range(own)),
         "enabledPlugins": {f"p{number}@m": True for number in range(plugins)},
     }
     (root / ".claude" / "settings.json").write_text(json.dumps(settings))
@@ -130,7 +165,7 @@ def settings_of(root: Path, handlers: int, *, plugins: int) -> Path:
         folder = root / ".claude" / "plugins" / "cache" / f"p{number}"
         (folder / "hooks").mkdir(parents=True)
         first = own + 2 * number
-        (folder / "hooks" / "hooks.json").write_text(json.dumps({"hooks": _hooks(range(first, first + 2))}))
+        (folder / "hooks" / "hooks.json").write_text(json.dumps({"hooks": _hooks(root, range(first, first + 2))}))
         installed[f"p{number}@m"] = [{"installPath": str(folder)}]
     register = root / ".claude" / "plugins" / "installed_plugins.json"
     register.write_text(json.dumps({"version": 2, "plugins": installed}))

@@ -26,7 +26,8 @@ BAR = 1.3
 """Of the design page: ``list`` on 1,000 incidents, piped, over an empty command."""
 
 EMPTY_COMMAND = """from overdeck.cli.doors import door
-from overdeck.cli.output import JsonOption, run, verb
+from overdeck.cli.output import JsonOption, verb
+from overdeck.cli.running import run
 
 app = door("Nothing at all.")
 

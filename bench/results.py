@@ -198,7 +198,7 @@ def _command_rows(folder: Path) -> list[Row]:
             nothing, 1.6, 1.6,
         ),
         Row(
-            "`overdeck audit` of 60 handlers, 10 plugins / an empty typer command",
+            "`overdeck audit` of 60 handlers with a script each, 10 plugins / an empty typer command",
             replace(command_arm("plain", [sys.executable, str(plain)]), home=handlers),
             typed("overdeck", "audit", home=handlers), nothing, 1.5, 1.5,
         ),

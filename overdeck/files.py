@@ -1,4 +1,5 @@
-"""Writing files so that a crash leaves the old bytes or the new ones, never a mixture; and taking turns at it."""
+"""Writing files so that a crash leaves the old bytes or the new ones, never a mixture; taking turns at it; and reading
+what others wrote, whatever stands at its path."""
 
 import errno
 import fcntl
@@ -12,6 +13,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from overdeck.errors import ExitCode, OverdeckError
+
+LARGEST_BYTES = 2 * 1024 * 1024
+"""Claude Code 2.1.197 drops a settings file of one byte more (measured); the largest seen in public has 51 kB."""
+
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
 
 
 def write_atomically(
@@ -76,23 +88,48 @@ def _take_after(fd: int, like: Path) -> None:
 def open_regular(path: Path) -> int:
     """A descriptor for reading the file ``path``, links followed. Raises OSError where it is none.
 
+    Its ``strerror`` is a sentence's end ("it is a pipe, not a file").
+
     What git or a shared folder brings may be a pipe, on which a reader waits for ever, or a link to a device without
     end.
     """
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    mode = os.fstat(fd).st_mode
-    if stat.S_ISREG(mode):
-        return fd
-    os.close(fd)
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    try:
+        _check(path.stat().st_mode, path)  # before open: opening a device can do something
+        # not blocking all the same: between the two lines anything may have taken its place
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except ValueError:  # a NUL in the path
+        raise OSError(errno.EINVAL, "its path is none", str(path)) from None
+    try:
+        _check(os.fstat(fd).st_mode, path)
+    except OSError:
+        os.close(fd)
+        raise
+    return fd
 
 
-def read_regular(path: Path) -> bytes:
-    """All of the file ``path``. Raises OSError as ``open_regular``."""
+def read_regular(path: Path, *, limit: int = LARGEST_BYTES) -> bytes:
+    """The bytes of the file ``path``, at most ``limit``. Raises OSError as ``open_regular``, and where it is larger."""
+    raw = read_start(path, limit + 1)
+    if len(raw) > limit:
+        raise OSError(errno.EFBIG, f"it is larger than {limit // 1024} KiB", str(path))
+    return raw
+
+
+def read_start(path: Path, most: int) -> bytes:
+    """The first ``most`` bytes of the file ``path``, or all it has. Raises OSError as ``open_regular``."""
     with os.fdopen(open_regular(path), "rb", buffering=0) as file:
-        return file.read()
+        chunks = []
+        left = most
+        while left and (chunk := file.read(min(left, 1 << 20))):
+            chunks.append(chunk)
+            left -= len(chunk)
+    return b"".join(chunks)
+
+
+def _check(mode: int, path: Path) -> None:
+    if not stat.S_ISREG(mode):
+        kind = _KINDS.get(stat.S_IFMT(mode), "something else")
+        raise OSError(errno.EINVAL, f"it is {kind}, not a file", str(path))
 
 
 def obstacle(folder: Path) -> str:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from overdeck.dispatch.matchers import CLAUDE_EVENTS
 from overdeck.errors import not_found, usage
+from overdeck.pipes import read_to_end
 
 
 class Payload(NamedTuple):
@@ -22,12 +23,11 @@ LARGEST = 64 << 20
 
 
 def payload_bytes(path: Path) -> bytes:
-    """What the file or the pipe ``path`` holds (``-`` is stdin). OSError; OverdeckError (usage) beyond LARGEST."""
-    if str(path) == "-":
-        raw = sys.stdin.buffer.read(LARGEST + 1)
-    else:
-        with path.open("rb") as file:
-            raw = file.read(LARGEST + 1)
+    """What the file or the pipe ``path`` holds (``-`` is stdin).
+
+    OSError; OverdeckError (usage) beyond LARGEST, or of a pipe without a writer.
+    """
+    raw = sys.stdin.buffer.read(LARGEST + 1) if str(path) == "-" else read_to_end(path, LARGEST + 1)
     if len(raw) > LARGEST:
         raise usage(
             f"the payload {path} does not end within {LARGEST >> 20} MiB, more than any client sends",

@@ -51,6 +51,14 @@ def test_a_payload_may_come_through_a_pipe(tmp_path: Path):
     os.close(ours)
 
 
+def test_a_payload_from_a_pipe_that_nobody_writes_to_is_refused_in_words(tmp_path: Path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OverdeckError, match=f"nobody writes to the pipe {tmp_path}/pipe") as raised:
+        read_payload(tmp_path / "pipe")
+
+    assert (raised.value.exit_code, raised.value.code) == (ExitCode.USAGE, "silent-pipe") and raised.value.hint
+
+
 def test_a_file_that_is_not_there_is_not_found(tmp_path: Path):
     with pytest.raises(OverdeckError) as raised:
         read_payload(tmp_path / "gone.json")

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from overdeck.bench.pick import pick
-from overdeck.dispatch.clients import subject_key
 from overdeck.errors import InvalidMeasurement, usage
 from overdeck.payloadfile import top_level
 from overdeck.spawn.launch import Command
 from overdeck.wiring.apart import with_logs_apart
+from overdeck.wiring.clients.claude import subject_key
 from overdeck.wiring.handler import Handler
 from overdeck.wiring.settings import read_settings
 from overdeck.wiring.surroundings import CLIENT_ENV, copy_hooks, settings_env

@@ -6,7 +6,7 @@ from statistics import fmean, median
 
 from overdeck.bench.blocks import Block
 from overdeck.bench.costs import by_order, cost, log_ratios
-from overdeck.bench.endings import hand_of_the_client
+from overdeck.bench.endings import hand_of_the_client, hand_of_the_hook
 from overdeck.bench.modes import two_modes
 from overdeck.bench.noise import busy_before, stalled, stolen
 from overdeck.bench.outcome import METRICS, Doubt, Metric, SelfCheck, Side
@@ -38,8 +38,9 @@ def doubts(
                 "skipped",
                 f"arm {side.name} has {plan.arms[which].skipped} matching handlers that are no command: not measured",
             )
-        for says in hand_of_the_client(plan.arms[which], [block.runs[which] for block in kept]):
-            yield Doubt("client", says)
+        for hand in (hand_of_the_client, hand_of_the_hook):
+            for says in hand(plan.arms[which], [block.runs[which] for block in kept]):
+                yield Doubt("client", says)
     if plan.control_in_place:
         yield Doubt(
             "self-check",

@@ -32,6 +32,16 @@ def hand_of_the_client(arm: "Arm | PlannedArm", runs: Sequence[Run]) -> list[str
     return said
 
 
+def hand_of_the_hook(arm: "Arm | PlannedArm", runs: Sequence[Run]) -> list[str]:
+    """One sentence for each command that sent itself to the background: no file says so beforehand."""
+    asked = Counter(index for run in runs for index in run.asked)
+    return [
+        f'arm {arm.name}: {_shown(arm, index)} printed {{"async":true}} in {count} of {len(runs)} runs: the client '
+        "does not wait for it, so the wall time ends there; its CPU time counts, what it prints is not compared"
+        for index, count in sorted(asked.items())
+    ]
+
+
 def _shown(arm: "Arm | PlannedArm", index: int) -> str:
     argv = arm.commands[index]
     return repr(argv[2] if argv[:2] == ("/bin/sh", "-c") and len(argv) == 3 else " ".join(argv))

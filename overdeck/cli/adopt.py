@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from overdeck.wiring.settings import Settings
 
 
+SHOWN = 80
+"""Characters of the command line of a hook that is left."""
+
+
 def adopt(
     *,
     settings: Annotated[
@@ -39,7 +43,10 @@ def adopt(
         bool, typer.Option("--allow-network", help="Replay even if the hooks keep the network.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be adopted and the change; write nothing.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Write nothing: list the hooks; with --yes replay them, and show the change."
+        ),
     ] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Replay the adopted hooks again; exit 1 if one differs.")
@@ -96,9 +103,10 @@ def _adopt(
         _recover(places, out)
     chosen, left = adopting.choose(places, found, only)
     if not yes:
+        again = _again(file, own, only, payloads, allow_network)
         if not dry_run and chosen:
-            raise _needs_yes(chosen, _again(file, own, only, payloads, allow_network))
-        _listed(found, chosen, left, out)
+            raise _needs_yes(chosen, again)
+        _listed(found, chosen, left, again, out)
         return
     reports = adopting.replayed(
         found, chosen, home=places.home, environ=os.environ, recorded=_recorded(payloads),
@@ -141,20 +149,32 @@ def _recorded(folder: Path | None) -> list[dict[str, Any]]:
     return [read_payload(file).document for file in files]
 
 
-def _listed(settings: "Settings", chosen: Sequence["Candidate"], left: Sequence["Left"], out: Output) -> None:
+def _listed(
+    settings: "Settings", chosen: Sequence["Candidate"], left: Sequence["Left"], again: str, out: Output
+) -> None:
+    from overdeck.wiring.audit.wording import count
+
     out.data = {
         "file": str(settings.path),
         "dry_run": True,
         "hooks": [{"id": one.id, "command": one.handler.shown, "events": one.matchers} for one in chosen],
         "left": _left_data(left),
     }
-    for one in chosen:
-        out.line(f"{one.id}  {', '.join(one.matchers)}  {on_one_line(one.handler.shown)}")
+    if chosen:
+        rows = [(one.id, ", ".join(one.matchers), one.handler.shown) for one in chosen]
+        out.table(("hook", "events", "command"), rows, below="command")
     _show_left(left, out)
-    out.line(f"{len(chosen)} hooks would be replayed (nothing was run: --yes does that)")
+    out.line(
+        f"{count(len(chosen), 'hook')} of {settings.path} would be replayed (nothing was run), {len(left)} left"
+    )
+    if chosen:
+        out.note(f"next: {again}")
+        out.note("      replays them, each for as long as it takes, and switches those that say the same")
 
 
 def _report(done: "Adoption", chosen: Sequence["Candidate"], out: Output, dry_run: bool) -> None:
+    from overdeck.wiring.adopt.replay import IN_THE_FORK
+
     out.data = {
         "file": str(done.file),
         "dry_run": dry_run,
@@ -181,7 +201,13 @@ def _report(done: "Adoption", chosen: Sequence["Candidate"], out: Output, dry_ru
     if done.backup is not None:
         out.note(f"the file as it was: {done.backup}")
     would = "would be adopted (dry run: nothing was written)" if dry_run else f"adopted from {done.file}"
-    out.line(f"{len(done.adopted)} of {len(done.reports)} hooks {would}")
+    forked = sum(report.kind == "equal" and report.how == IN_THE_FORK for report in done.reports)
+    how = (
+        f": {forked} in the dispatcher's fork, {len(done.adopted) - forked} started as before"
+        if done.adopted
+        else ""
+    )
+    out.line(f"{len(done.adopted)} of {len(done.reports)} hooks {would}{how}")
     if done.adopted and not dry_run:
         out.note("back again: overdeck adopt --undo")
 
@@ -191,12 +217,15 @@ def _show_reports(reports: Sequence["Replay"], out: Output) -> None:
         if report.kind == "equal":
             out.line(f"equal  {report.id}: {report.cases} payloads, {report.acted} answered; {report.how}")
         else:
-            out.line(f"{report.kind}  {report.id}: {report.why} (at {report.case}): it stays as it was")
+            at = f" (at {report.case})" if report.case else ""
+            out.line(f"{report.kind}  {report.id}: {report.why}{at}: it stays as it was")
 
 
 def _show_left(left: Sequence["Left"], out: Output) -> None:
     for one in left:
-        out.line(f"left  {one.handler.pointer}  {on_one_line(one.handler.shown)[:80]}: {one.why}")
+        shown = on_one_line(one.handler.shown)
+        shown = shown if len(shown) <= SHOWN else f"{shown[: SHOWN - 1]}…"
+        out.line(f"left  {one.handler.pointer}  {shown}: {one.why}")
 
 
 def _left_data(left: Sequence["Left"]) -> list[dict[str, str]]:

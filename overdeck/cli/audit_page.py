@@ -23,8 +23,8 @@ ALIKE_SHOWN = 2
 """Hooks to which the model gives one and the same cost."""
 OTHERS_SHOWN = 3
 """Moments beside the usual four."""
-FILES_SHOWN = 6
-FINDINGS_SHOWN = 6
+FILES_SHOWN = 4
+FINDINGS_SHOWN = 5
 COMMAND_SHOWN = 100
 NAMES_SHOWN = 3
 
@@ -47,6 +47,11 @@ def _show_client(client: "ClientAudit", out: Output, home: Path, *, full: bool) 
         out.line(f"switched off: {reason}{': nothing runs, so nothing costs' if client.disabled else ''}")
     out.line()
     _show_costs(client, out, full=full)
+    if client.adopted:
+        started = f"{client.adopted_started} of them still started as programs"
+        out.line(
+            f"behind Overdeck's entries run {count(client.adopted, 'adopted hook')}, {started}: counted above"
+        )
     _show_stall(client, out)
     _show_dearest(client, out, full=full)
     _show_dispatcher(client, out)
@@ -252,7 +257,7 @@ def _show_recorded(report: "AuditReport", out: Output) -> None:
         f"{wording.size(recorded.injected_bytes)} brought into the context"
     )
     _names("never started in any record", recorded.never_started, out)
-    _names("never acted in any record", recorded.idle, out)
+    _names("no act in any record (a call denied in JSON leaves none)", recorded.idle, out)
     _names("configured, and no record of it (silent, or never asked)", recorded.unrecorded, out)
     out.line()
 

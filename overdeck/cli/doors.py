@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from overdeck import __version__
-from overdeck.cli.output import run
+from overdeck.cli.running import run
 
 
 def overdeck() -> None:

@@ -84,7 +84,9 @@ def _say(out: Output, places: Places, done: "Tick") -> None:
     from overdeck.telemetry.sources import log_files
 
     if not done.files and not log_files(places)[0]:
-        out.line("No hook has logged anything yet. Next: overdeck install")
+        out.line(
+            "No hook has logged anything yet. Next: overdeck install; where that was done, a call in the client"
+        )
         return
     out.line(f"{done.fires:,} fires and {done.calls:,} calls in {done.seconds:.2f} s")
     if done.quarantined:

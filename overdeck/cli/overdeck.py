@@ -14,16 +14,20 @@ from overdeck.cli.plugins import app as plugins
 from overdeck.cli.tui import tui
 from overdeck.cli.uninstall import uninstall
 
+COSTS = "What your hooks cost, and what is wrong"
+WIRING = "One process instead of many"
+FIRED = "What the modules did"
+
 app = door("What your coding agents' hooks cost, which of them ever act, and one process instead of many.")
-app.command("audit")(audit)
-app.command("lint")(lint)
-app.command("install")(install)
-app.command("uninstall")(uninstall)
-app.command("adopt")(adopt)
-app.add_typer(plugins, name="plugins")
-app.command("doctor")(doctor)
-app.add_typer(hooks, name="hooks")
-app.command("ingest")(ingest)
-app.add_typer(fires_app, name="fires")
-app.command("tui")(tui)
-app.command("demo")(demo)
+app.command("demo", rich_help_panel="Begin here")(demo)
+app.command("audit", rich_help_panel=COSTS)(audit)
+app.command("lint", rich_help_panel=COSTS)(lint)
+app.command("doctor", rich_help_panel=COSTS)(doctor)
+app.add_typer(plugins, name="plugins", rich_help_panel=COSTS)
+app.command("install", rich_help_panel=WIRING)(install)
+app.command("uninstall", rich_help_panel=WIRING)(uninstall)
+app.command("adopt", rich_help_panel=WIRING)(adopt)
+app.add_typer(hooks, name="hooks", rich_help_panel=WIRING)
+app.command("tui", rich_help_panel=FIRED)(tui)
+app.command("ingest", rich_help_panel=FIRED)(ingest)
+app.add_typer(fires_app, name="fires", rich_help_panel=FIRED)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from overdeck.cli.output import Output
+from overdeck.wiring.audit.wording import count, one_line, size, time
 
 if TYPE_CHECKING:
     from overdeck.telemetry.transcripts.costs import CommandCost, TranscriptReport
@@ -18,13 +19,13 @@ PERIODS_SHOWN = 5
 
 CAVEAT = (
     "Records, not runs: one for each hook that failed, blocked, was killed or spoke;",
-    "a success that said nothing usually leaves none.",
+    "a success that said nothing leaves none, nor does a call denied in JSON, nor most hooks in subagents.",
 )
 
 
 def show(report: "TranscriptReport", unrecorded: Sequence[str], out: Output) -> None:
     """Costs and idlers first, then failures, sessions and how it moved."""
-    where = f"{_count(report.files, 'transcript')}, {_size(report.bytes)}, at or below {report.root}"
+    where = f"{count(report.files, 'transcript')}, {size(report.bytes)}, at or below {report.root}"
     if not report.runs:
         out.line(f"{where}: no hook left a record{' since then' if report.since else ''}")
         for line in CAVEAT:
@@ -33,7 +34,7 @@ def show(report: "TranscriptReport", unrecorded: Sequence[str], out: Output) -> 
         out.line()
         return
     out.line(
-        f"{where}: {_count(report.runs, 'hook run')} left a record, in {_count(report.sessions, 'session')}, "
+        f"{where}: {count(report.runs, 'hook run')} left a record, in {count(report.sessions, 'session')}, "
         f"{report.first:%Y-%m-%d} to {report.last:%Y-%m-%d}"
     )
     for line in CAVEAT:
@@ -63,14 +64,14 @@ def _row(cost: "CommandCost") -> tuple[str, ...]:
     word = f"{cost.word}: " if cost.word else ""
     return (
         f"{cost.runs:,}",
-        _time(cost.p50_ms),
-        _time(cost.p95_ms),
-        _time(cost.total_ms) if cost.timed else "?",
+        time(cost.p50_ms),
+        time(cost.p95_ms),
+        time(cost.total_ms) if cost.timed else "?",
         f"{cost.killed:,}",
         f"{cost.not_started:,}",
         f"{cost.errors:,}",
         f"{cost.acted:,}",
-        _size(cost.injected_bytes),
+        size(cost.injected_bytes),
         f"{word}{_name(cost.command)} ({', '.join(cost.events)})",
     )
 
@@ -82,11 +83,11 @@ def _show_idle(report: "TranscriptReport", unrecorded: Sequence[str], out: Outpu
     if idle:
         runs = sum(cost.runs for cost in idle)
         out.line(
-            f"{_count(len(idle), 'command')} blocked, decided, rewrote and said nothing in "
-            f"{_count(runs, 'recorded run')}"
+            f"{count(len(idle), 'command')} blocked, decided, rewrote and said nothing in "
+            f"{count(runs, 'recorded run')}"
         )
     if unrecorded:
-        out.line(f"{_count(len(unrecorded), 'configured command')} left no record: silent, or never asked")
+        out.line(f"{count(len(unrecorded), 'configured command')} left no record: silent, or never asked")
         for command in unrecorded[:NAMES_SHOWN]:
             out.line(f"  {_name(command)}")
         _say_left_out(out, len(unrecorded) - NAMES_SHOWN, "command")
@@ -116,13 +117,13 @@ def _show_sessions(report: "TranscriptReport", out: Output) -> None:
     out.line("Worst sessions, by the time of their recorded hooks:")
     for cost in report.worst_sessions[:SESSIONS_SHOWN]:
         out.line(
-            f"  {cost.session or '(no session id)'}  {cost.first:%Y-%m-%d}  {_time(cost.total_ms)} in "
-            f"{_count(cost.runs, 'record')}, {cost.killed:,} killed, {cost.not_started:,} not begun, "
-            f"{_count(cost.errors, 'error')}"
+            f"  {cost.session or '(no session id)'}  {cost.first:%Y-%m-%d}  {time(cost.total_ms)} in "
+            f"{count(cost.runs, 'record')}, {cost.killed:,} killed, {cost.not_started:,} not begun, "
+            f"{count(cost.errors, 'error')}"
         )
     left_out = report.sessions - SESSIONS_SHOWN
     if left_out > 0:
-        out.line(f"{_count(left_out, 'more session')} not shown: --json has the worst {MOST_SESSIONS}")
+        out.line(f"{count(left_out, 'more session')} not shown: --json has the worst {MOST_SESSIONS}")
 
 
 def _show_trend(report: "TranscriptReport", out: Output) -> None:
@@ -131,12 +132,12 @@ def _show_trend(report: "TranscriptReport", out: Output) -> None:
     out.line()
     out.line(f"What a call waited for its longest recorded hook, by {report.unit}: p50/p95 ×calls")
     cells = {
-        (row.event, row.day): f"{_time(row.p50_ms)}/{_time(row.p95_ms)} ×{row.calls:,}"
+        (row.event, row.day): f"{time(row.p50_ms)}/{time(row.p95_ms)} ×{row.calls:,}"
         for row in report.trend
         if row.p50_ms is not None
     }
-    for count in range(PERIODS_SHOWN, 0, -1):
-        shown = periods[-count:]
+    for latest in range(PERIODS_SHOWN, 0, -1):
+        shown = periods[-latest:]
         columns = ["event", *(day.isoformat() for day in shown)]
         rows = [
             [event, *(cells.get((event, day), "") for day in shown)]
@@ -153,7 +154,7 @@ def _show_trend(report: "TranscriptReport", out: Output) -> None:
 def _show_remarks(report: "TranscriptReport", out: Output) -> None:
     if report.refused_lines:
         out.line()
-        out.line(f"{_count(report.refused_lines, 'line')} refused:")
+        out.line(f"{count(report.refused_lines, 'line')} refused:")
         for refused in report.refused[:NAMES_SHOWN]:
             offsets = ", ".join(f"{offset:,}" for offset in refused.offsets)
             more = (
@@ -163,9 +164,9 @@ def _show_remarks(report: "TranscriptReport", out: Output) -> None:
             )
             out.line(f"  {refused.reason}: {refused.file} at byte {offsets}{more}")
         _say_left_out(out, report.refused_lines - sum(r.lines for r in report.refused[:NAMES_SHOWN]), "line")
-    strange = {kind: count for kind, count in report.others.items() if "hook" in kind}
+    strange = {kind: records for kind, records in report.others.items() if "hook" in kind}
     if strange:
-        named = ", ".join(f"{kind} × {count:,}" for kind, count in strange.items())
+        named = ", ".join(f"{kind} × {records:,}" for kind, records in strange.items())
         out.line(f"records of hooks that this version does not know, not counted above: {named}")
 
 
@@ -175,10 +176,10 @@ def complain(report: "TranscriptReport", out: Output) -> None:
         out.warn(warning)
     if report.read.rewritten:
         out.warn(
-            f"{_count(report.read.rewritten, 'transcript')} did not hold what they held: read from their start"
+            f"{count(report.read.rewritten, 'transcript')} did not hold what they held: read from their start"
         )
     if report.ahead:
-        out.warn(f"{_count(report.ahead, 'record')} of a later time than now: a clock is, or was, wrong")
+        out.warn(f"{count(report.ahead, 'record')} of a later time than now: a clock is, or was, wrong")
     unreadable = report.read.unreadable
     for path in unreadable[:NAMES_SHOWN]:
         out.warn(f"not read: {path}")
@@ -186,45 +187,13 @@ def complain(report: "TranscriptReport", out: Output) -> None:
         out.warn(f"{len(unreadable) - NAMES_SHOWN} more not read: --json lists all")
 
 
-def _say_left_out(out: Output, count: int, thing: str, things: str = "") -> None:
-    if count > 0:
-        out.line(f"{count:,} more {thing if count == 1 else things or thing + 's'} not shown: --json")
+def _say_left_out(out: Output, number: int, thing: str, things: str = "") -> None:
+    if number > 0:
+        out.line(f"{count(number, f'more {thing}', f'more {things}' if things else '')} not shown: --json")
 
 
 def _name(command: str | None) -> str:
     """A command on one line; one beyond measure is cut, and shows it."""
     if command is None:
         return "(records that name no command)"
-    line = " ".join(command.split())
-    return line if len(line) <= COMMAND_SHOWN else line[: COMMAND_SHOWN - 1] + "…"
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
-
-
-def _time(ms: float | None) -> str:
-    """
-    >>> _time(48.2), _time(5012), _time(791_896), _time(40_000_000), _time(None)
-    ('48 ms', '5.0 s', '13 min', '11 h', '?')
-    """
-    if ms is None:
-        return "?"
-    if ms < 1000:
-        return f"{ms:.0f} ms"
-    seconds = ms / 1000
-    if seconds < 120:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"
-
-
-def _size(count: float) -> str:
-    """
-    >>> _size(0), _size(999), _size(10_240), _size(5_000_000_000)
-    ('0 B', '999 B', '10 KB', '5.0 GB')
-    """
-    for unit in ("B", "KB", "MB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" or count >= 10 else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} GB"
+    return one_line(command, COMMAND_SHOWN)

@@ -182,7 +182,7 @@ def _events(table: dict[str, Any], path: str) -> dict[str, str]:
         if not isinstance(matcher, str):
             raise ManifestError(path, f"the matcher of {event} must be a string")
         if matcher not in ("", "*") and not clients.subject_key(event):
-            raise ManifestError(path, f'{event} ignores matchers: write {event} = "*"')
+            raise ManifestError(path, f'a module has no matcher at {event}: write {event} = "*"')
         if not matchers.is_exact(matcher) and not _compiles(matcher):
             raise ManifestError(path, f"the matcher of {event} is not a regex: it would never match")
         if matchers.routes(event, matcher) == ["-"]:

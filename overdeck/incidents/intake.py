@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from overdeck.errors import usage
+from overdeck.errors import OverdeckError, usage
 from overdeck.incidents.document import Node, load
 from overdeck.incidents.text import TITLE_LIMIT, one_line
 from overdeck.incidents.when import timestamp
@@ -37,11 +37,21 @@ class Seen(NamedTuple):
     """When it was seen (a timestamp); empty where the input does not say."""
 
 
+class Torn(NamedTuple):
+    """A line of events that is no JSON: a log may be read while it is written, or be cut by a crash."""
+
+    line: int
+    """Its number, from 1."""
+    why: str
+
+
 class Intake(NamedTuple):
     """Everything one input tells. ``idle`` counts what it says of things that are well."""
 
     seen: tuple[Seen, ...]
     idle: int
+    torn: tuple[Torn, ...] = ()
+    """Lines that were left out."""
 
 
 def read(raw: bytes, schemas: Iterable[str] = ()) -> Intake:
@@ -159,19 +169,35 @@ def _of_fires(data: Node) -> Iterator[Seen | None]:
 
 
 def _is_lines(raw: bytes) -> bool:
-    """Whether ``raw`` is lines of events: its first line is one, and no envelope."""
-    first = raw.lstrip().partition(b"\n")[0]
-    return first.startswith(b"{") and first.rstrip().endswith(b"}") and b'"schema"' not in first[:64]
+    """Whether ``raw`` is lines of events: some line is an object of its own, and no envelope. The first and the last
+    may be torn."""
+    lines = [line.strip() for line in raw.split(b"\n")]
+    if next(filter(None, lines), b"") in (b"{", b"["):  # a document over many lines, as jq prints one
+        return False
+    return any(line[:1] == b"{" and line[-1:] == b"}" and b'"schema"' not in line[:64] for line in lines)
 
 
 def _of_lines(raw: bytes) -> Intake:
-    """Payloads of StopFailure, lines of a native observer, and lines of the calls log, in any mixture."""
+    """Payloads of StopFailure, lines of a native observer, and lines of the calls log, in any mixture.
+
+    Raises OverdeckError (usage) where no line is whole.
+    """
     found: list[Seen | None] = []
+    torn: list[tuple[int, OverdeckError]] = []
+    whole = 0
     for number, line in enumerate(raw.split(b"\n"), start=1):
-        if line.strip():
+        if not line.strip():
+            continue
+        try:
             node = load(line, f"line {number}")
-            found += _of_event(node, hashlib.sha256(line.strip()).hexdigest()[:16])
-    return _intake(found)
+        except OverdeckError as error:
+            torn.append((number, error))
+            continue
+        whole += 1
+        found += _of_event(node, hashlib.sha256(line.strip()).hexdigest()[:16])
+    if torn and not whole:
+        raise torn[0][1]
+    return _intake(found)._replace(torn=tuple(Torn(number, error.message) for number, error in torn))
 
 
 def _of_event(line: Node, look: str) -> list[Seen | None]:

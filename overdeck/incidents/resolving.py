@@ -50,6 +50,8 @@ class Closed:
     incident: Incident
     recorded: bool
     """False when it had been closed in just this way before."""
+    disproved: tuple[str, ...] = ()
+    """Artifacts that ended an earlier episode, too: it was opened again after them."""
 
 
 def never(plan: Sequence[str]) -> bool:
@@ -71,20 +73,25 @@ def resolve(
 
     Tests and programs are run only where ``consent`` says so to the plan. Raises OverdeckError: usage (2) without
     artifact and without ``wont_fix``, or without consent; unknown or ambiguous id (3), an artifact that does not hold
-    (4) or that nobody can check now (5); of several, the one with the highest code. Nothing is written on any of these.
+    (4) or that nobody can check now (5); of several, the one with the highest code, with all of them in ``data``.
+    Nothing is written on any of these, and nothing is run while something that needs no run does not hold.
     """
     because = None if claim.because is None else accept("--because", claim.because)
     summary = None if claim.summary is None else accept("--summary", claim.summary)
     name = None if claim.key is None else accept("--key", claim.key, TITLE_LIMIT)
     artifacts = _claimed(claim, because)
     state = read(registry, warn).state
-    keys = list(dict.fromkeys(state.find(wanted).key for wanted in claim.wanted))
-    if all(recorded_under(state.get(key), ("resolved", "evidence-added", "wont-fixed"), name) for key in keys):
+    keys, unknown = _found(state, claim.wanted)
+    if unknown and (claim.wont_fix or not keys):
+        raise worst(unknown)
+    if not unknown and all(
+        recorded_under(state.get(key), ("resolved", "evidence-added", "wont-fixed"), name) for key in keys
+    ):
         return tuple(Closed(state.get(key), False) for key in keys)
     evidence = (
         {}
         if claim.wont_fix
-        else _verify(registry, state, keys, artifacts, claim, consent=consent, machine=machine, at=at)
+        else _verify(registry, state, keys, artifacts, claim, unknown, consent=consent, machine=machine, at=at)
     )
     if not _to_say(state, keys, claim.wont_fix, evidence):
         return tuple(Closed(state.get(key), False) for key in keys)
@@ -98,7 +105,15 @@ def resolve(
 
     recorded = record(registry, at, decide, warn=lambda _: None, patience_s=patience_s)
     changed = {event.incident for event in recorded.events}
-    return tuple(Closed(recorded.state.get(key), key in changed) for key in keys)
+    return tuple(_closed(state.get(key), recorded.state.get(key), key in changed) for key in keys)
+
+
+def _closed(before: Incident, after: Incident, recorded: bool) -> Closed:
+    """``after``, and what of its new evidence had ended an episode of ``before`` that is over."""
+    past = before.evidence[: len(before.evidence) - len(before.standing)]
+    spent = {str(one.get("artifact")) for one in past}
+    fresh = dict.fromkeys(str(one.get("artifact")) for one in after.standing) if recorded else {}
+    return Closed(after, recorded, tuple(ref for ref in fresh if ref in spent))
 
 
 def _claimed(claim: Closing, because: str | None) -> list[Artifact]:
@@ -173,6 +188,7 @@ def _verify(
     keys: Sequence[str],
     artifacts: Sequence[Artifact],
     closing: Closing,
+    unknown: Mapping[str, OverdeckError],
     *,
     consent: Consent,
     machine: Machine,
@@ -183,6 +199,9 @@ def _verify(
     An artifact counts for the incidents that the trailers of its fix name. One that names none of the incidents of
     this call, and all of them for an incident that none names, are taken on the caller's word for the link: where the
     caller vouched for it (``--because``), and for a test or program that names nobody, since it was run.
+
+    Raises OverdeckError for everything that does not hold at once: the ``unknown`` ids, what git says of the artifacts,
+    and missing links; where there is nothing of the kind, for the runs that do not hold.
     """
     sought = {key: _not_held(state.get(key), artifacts) for key in keys}
     evidence: dict[str, list[Statement]] = {key: [] for key in keys}
@@ -191,11 +210,12 @@ def _verify(
         for artifact in dict.fromkeys(artifact for refs in sought.values() for artifact in refs)
     }
     if not claims:
+        if unknown:
+            raise worst(unknown)
         return evidence
     where = work_tree((closing.repo or registry.root).absolute())
     branch = commit.fetch(where, registry.branch)
     ready = look_up(where, branch, list(claims.values()), registry.policy)
-    _raise_worst(ready)
     names = {
         artifact: _named(found.named, state)
         for artifact, claim in claims.items()
@@ -204,10 +224,11 @@ def _verify(
     linked: dict[str, list[tuple[Artifact, str]]] = {}
     unnamed: dict[str, OverdeckError] = {}
     for key, refs in sought.items():
-        by_trailer = [ref for ref in refs if key in names[ref]]
-        on_word = [ref for ref in refs if names[ref].isdisjoint(keys)]
-        if not by_trailer and not on_word and len(refs) == len(artifacts):
-            on_word = refs
+        known = [ref for ref in refs if ref in names]
+        by_trailer = [ref for ref in known if key in names[ref]]
+        on_word = [ref for ref in known if names[ref].isdisjoint(keys)]
+        if not by_trailer and not on_word and known == refs and len(refs) == len(artifacts):
+            on_word = refs  # where one is not known, it may be the one that names this incident
         for ref in on_word:
             found = ready[claims[ref]]
             if (
@@ -218,10 +239,12 @@ def _verify(
                 unnamed[f"{ref} {key}"] = _not_named(found.artifact, found.named, branch, state.get(key))
         word = "call" if closing.because is None else "because"
         linked[key] = [*((ref, "trailer") for ref in by_trailer), *((ref, word) for ref in on_word)]
-    if unnamed:
-        raise worst(unnamed)
+    failures = {**unknown, **_failures(ready), **unnamed}
+    if failures:
+        raise worst(failures)
     done = carry_out(where, ready, registry.policy, consent=consent, machine=machine)
-    _raise_worst(done)
+    if failures := _failures(done):
+        raise worst(failures)
     for key, links in linked.items():
         for ref, link in links:
             proof = done[claims[ref]]
@@ -247,10 +270,20 @@ def statement(proof: Proof, branch: Branch, linked_by: str, at: str) -> Statemen
     }
 
 
-def _raise_worst(found: Mapping[Claim, object]) -> None:
-    failures = {str(claim.artifact): error for claim, error in found.items() if isinstance(error, OverdeckError)}
-    if failures:
-        raise worst(failures)
+def _found(state: State, wanted: Sequence[str]) -> tuple[list[str], dict[str, OverdeckError]]:
+    """The keys of the incidents that are wanted, each once, and the error for each name that names none."""
+    keys: dict[str, None] = {}
+    unknown: dict[str, OverdeckError] = {}
+    for name in wanted:
+        try:
+            keys[state.find(name).key] = None
+        except OverdeckError as error:
+            unknown[name] = error
+    return list(keys), unknown
+
+
+def _failures(found: Mapping[Claim, object]) -> dict[str, OverdeckError]:
+    return {str(claim.artifact): error for claim, error in found.items() if isinstance(error, OverdeckError)}
 
 
 def _not_held(incident: Incident, artifacts: Sequence[Artifact]) -> list[Artifact]:

@@ -55,6 +55,8 @@ class Run(NamedTuple):
     """Indices of the commands that were killed at their own timeout: what they printed does not count."""
     cut: tuple[int, ...] = ()
     """Indices of the background commands that still ran 5 s after the run: killed, their exit is None."""
+    asked: tuple[int, ...] = ()
+    """Indices of the commands that were put in the background because they printed that they want it."""
 
     @property
     def cpu_us(self) -> int:

@@ -128,7 +128,7 @@ def _made(lines: bytes, tasks: Sequence[Task], runs: Sequence[Drawn]) -> list[Ma
 
 def _run(task: Task, floor_kb: int, *told: Any) -> Run:
     counted: list[int]
-    *counted, exits, hashed, printed, head, errors, orphans, killed, timed_out, failed, expired, cut = told
+    *counted, exits, hashed, printed, head, errors, orphans, killed, timed_out, failed, expired, cut, asked = told
     return Run._make(
         (
             *counted,
@@ -144,6 +144,7 @@ def _run(task: Task, floor_kb: int, *told: Any) -> Run:
             _reason(task, *failed),
             tuple(expired),
             tuple(cut),
+            tuple(asked),
         )
     )
 

@@ -160,6 +160,7 @@ class Launch:
         self.kill_at: dict[int, int] = {}  # pid → when SIGKILL follows the SIGTERM it got at its timeout
         self.expired: set[int] = set()
         self.cut: list[int] = []
+        self.asked: set[int] = set()
 
     def run(self) -> dict[str, Any]:
         ends: list[tuple[int, int, int]] = []
@@ -198,6 +199,7 @@ class Launch:
             "exits": [None if index in self.cut else code for index, code in enumerate(self.exits)],
             "expired": sorted(self.expired),
             "cut": self.cut,
+            "asked": sorted(self.asked),
             "stdout_hash": "".join(stream.hash.hexdigest() for stream in heard if stream.length),
             "stdout_bytes": sum(stream.length for stream in heard),
             "stdout_head": b"".join(stream.head for stream in heard)[:HEAD_BYTES].decode("utf-8", "replace"),
@@ -273,10 +275,15 @@ class Launch:
                     else:
                         stream.drain()
                         if stream in self.outputs and stream.asks_for_background():
-                            self.background[self.outputs.index(stream)] = True
+                            self._put_in_background(self.outputs.index(stream))
                     if not stream.open:
                         poll.unregister(fd)
         return True
+
+    def _put_in_background(self, index: int) -> None:
+        if not self.background[index]:
+            self.asked.add(index)
+        self.background[index] = True
 
     def _waited_for(self) -> bool:
         """Whether a command that the client waits for still runs, or still holds stdout or stderr open."""

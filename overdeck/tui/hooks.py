@@ -133,7 +133,10 @@ class HooksPage(Screen[None]):
         known = dict.fromkeys([*message.warnings, *message.report.warnings])
         lines = [f"warning: {warning}" for warning in known]
         if not message.report.logged:
-            lines.insert(0, "No hook has logged anything yet. Quit and type: overdeck install")
+            lines.insert(
+                0,
+                "No hook has logged anything yet. Quit and type: overdeck install; where that was done, use the client",
+            )
         if not message.report.rows:
             lines.insert(0, "No module is switched on. Quit and type: overdeck hooks list --all")
         self._notice(lines if message.final or not message.report.logged else [])

@@ -2,33 +2,28 @@
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from overdeck.wiring.settings import Handler
+from overdeck.wiring.shellcommand import BUILTINS, Command
+from overdeck.wiring.shellscript import Unclear, parse
 
-_OPERATORS = frozenset({";", "&&", "||", "|", "&", "|&", ";;", "(", ")", "{", "}", "!", "\n"})
-_KEYWORDS = frozenset(
-    {"if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in"}
-)
-_BUILTINS = frozenset(
-    {":", "[", "[[", "cd", "echo", "eval", "exit", "export", "false", "local", "printf", "read", "return", "set",
-     "shift", "test", "true", "unset"}
-)  # fmt: skip
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_REDIRECT = re.compile(r"\d*(?:>>?|<<?|>&|<&|&>)&?\d*$")
+_BECOMES = ("exec", "env", "command", "nohup", "time")
+"""Words in front of a program that are, or become, the same process."""
+
 _META = re.compile(r"[;&|<>()`\n*?\[\]{}#]")
 _NAME = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
 
 class Started(NamedTuple):
-    """The programs a handler starts, as argv word lists, and how many quoted command substitutions hide more.
+    """The programs a handler starts, those in command substitutions too, as argv word lists.
 
     ``alone``: the line is one command and nothing else, so that a shell can become it; with ``exec`` it is told to.
     """
 
     programs: tuple[tuple[str, ...], ...]
-    substitutions: int = 0
     alone: bool = True
     exec: bool = False
 
@@ -43,14 +38,23 @@ def started(handler: Handler) -> Started:
 def started_by(line: str) -> Started:
     """The programs of a shell's line."""
     try:
-        tokens = _tokens(line)
-    except ValueError:  # quotes that shlex cannot pair: one program of unknown kind
+        commands = parse(line)
+    except (Unclear, RecursionError):  # a count is owed all the same: one program of unknown kind
         return Started(((line,),))
-    # outside quotes the parentheses were split off, and what they hold is among the programs
-    hidden = sum(token.count("$(") for token in tokens) + sum(token.count("`") for token in tokens) // 2
-    alone = not hidden and not any(map(_ends_command, tokens))
-    words = [token for token in tokens if not _ASSIGNMENT.match(token)]
-    return Started(tuple(_programs(tokens)), hidden, alone, exec=alone and words[:1] == ["exec"])
+    programs = tuple(program for command in commands if (program := _program(command)))
+    alone = len(commands) == 1 and not (commands[0].before or commands[0].after or commands[0].block)
+    return Started(programs, alone, alone and [word.text for word in commands[0].words[:1]] == ["exec"])
+
+
+def _program(command: Command) -> tuple[str, ...]:
+    words = [word.text for word in command.words]
+    if words[:1] == ["command"] and words[1:2] in (["-v"], ["-V"]):
+        return ()  # asks for a path
+    while words and (words[0] in _BECOMES or _ASSIGNMENT.match(words[0])):
+        words.pop(0)
+        while words and words[0].startswith("-"):
+            words.pop(0)
+    return () if not words or words[0] in BUILTINS else tuple(words)
 
 
 def simple_words(handler: Handler, variables: Mapping[str, str]) -> list[str]:
@@ -82,32 +86,3 @@ def simple_line(line: str, variables: Mapping[str, str]) -> list[str]:
     while filled and _ASSIGNMENT.match(filled[0]):
         filled.pop(0)
     return filled
-
-
-def _tokens(line: str) -> list[str]:
-    lexer = shlex.shlex(line.replace("\n", " ; "), posix=True, punctuation_chars=True)
-    lexer.whitespace_split = True
-    return list(lexer)
-
-
-def _programs(tokens: list[str]) -> Iterator[tuple[str, ...]]:
-    words: list[str] = []
-    for token in [*tokens, ";"]:
-        if _ends_command(token):
-            command = _external(words)
-            if command:
-                yield command
-            words = []
-        else:
-            words.append(token)
-
-
-def _ends_command(token: str) -> bool:
-    return token in _OPERATORS or token in _KEYWORDS or set(token) <= set(";&|()")
-
-
-def _external(words: list[str]) -> tuple[str, ...]:
-    rest = [word for word in words if not _REDIRECT.fullmatch(word)]
-    while rest and (_ASSIGNMENT.match(rest[0]) or rest[0] in ("exec", "env", "command", "nohup", "time")):
-        rest.pop(0)
-    return () if not rest or rest[0] in _BUILTINS else tuple(rest)

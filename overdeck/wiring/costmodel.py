@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from overdeck.files import read_start
 from overdeck.machine.processors import cores as usable
 from overdeck.wiring.commandline import started_by
-from overdeck.wiring.reading import read_start
 from overdeck.wiring.settings import Handler
-from overdeck.wiring.shells import CLIENTS, SHELLS, becomes_its_command
+from overdeck.wiring.shells import CLIENTS, becomes_its_command, shell_call
 
 CPU_MS = {"native": 1.5, "shell": 2.5, "python-isolated": 16.0, "node": 21.0, "python": 38.0}
 """Measured: static C, bash builtin, ``python3 -I -S`` with json, ``node -e``, ``python3`` with json."""
@@ -83,34 +83,21 @@ def chain(handler: Handler) -> tuple[list[str], int]:
 
 
 def _line(line: str, shell: str) -> tuple[list[str], int]:
-    programs, substitutions, alone, told = started_by(line)
+    programs, alone, told = started_by(line)
     kinds, starts = _programs(programs)
     one = alone and (told or becomes_its_command(shell))
-    kinds += ["native"] * (substitutions + 1)
-    return kinds, max(starts + substitutions + (not one), 1)
+    return [*kinds, "native"], max(starts + (not one), 1)
 
 
 def _programs(programs: Iterable[Sequence[str]]) -> tuple[list[str], int]:
     kinds: list[str] = []
     starts = 0
     for argv in programs:
-        inner = _inner_line(argv)
-        found, count = (kinds_of(argv), None) if inner is None else _line(inner, argv[0])
+        call = shell_call(argv)
+        found, count = _line(call.line, argv[0]) if call and call.line else (kinds_of(argv), None)
         kinds += found
         starts += len(found) if count is None else count
     return kinds, starts
-
-
-def _inner_line(argv: Sequence[str]) -> str | None:
-    """The line of ``sh -c LINE``, its options in one word or several; None for any other program."""
-    if Path(argv[0]).name not in SHELLS:
-        return None
-    for place, word in enumerate(argv[1:], 1):
-        if not word.startswith("-") or word.startswith("--"):
-            return None
-        if word.endswith("c"):
-            return argv[place + 1] if place + 1 < len(argv) else None
-    return None
 
 
 def kinds_of(argv: Sequence[str]) -> tuple[str, ...]:

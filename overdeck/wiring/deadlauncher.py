@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from overdeck.files import read_regular
 from overdeck.paths import Places
-from overdeck.wiring.reading import is_regular, read_regular
+from overdeck.wiring.reading import is_regular
 
 _MARKER = "--by-overdeck"
 _RECIPE = "recipe"

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from overdeck.dispatch import clients, matchers
+from overdeck.files import read_regular
 from overdeck.wiring import splice
 from overdeck.wiring.jsonspans import Item, JsonError, Node, line_of, scan
-from overdeck.wiring.reading import read_regular
 
 MARKER = "--by-overdeck"
 

@@ -6,8 +6,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from overdeck.wiring.commandline import simple_line
-
-SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash"})
+from overdeck.wiring.shells import shell_call
 
 _PASSING_ON = frozenset({"exec", "command", "nohup", "setsid", "time"})
 _PYTHON = re.compile(r"python(\d(\.\d+)?)?")
@@ -38,10 +37,10 @@ def chain(words: Sequence[str], variables: Mapping[str, str]) -> Chain:
         name, rest = PurePath(hops[-1][0]).name, hops[-1][1:]
         if _has_code(name, rest):
             return Chain(tuple(hops), True)
-        if name in SHELLS and rest and re.fullmatch(r"-[a-z]*c", rest[0]):
-            line = rest[1] if len(rest) > 1 else ""
-            following: Sequence[str] = simple_line(line, variables)
-            if not following or "l" in rest[0]:  # a login shell has a PATH of its own
+        call = shell_call(hops[-1])
+        if call and call.line is not None:
+            following: Sequence[str] = simple_line(call.line, variables)
+            if not following or call.login:
                 return Chain(tuple(hops), True)
         else:
             following = _handed_on(name, rest)

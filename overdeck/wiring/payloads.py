@@ -125,7 +125,7 @@ _BEFORE_A_PROMPT = ("SessionStart", "Setup", "InstructionsLoaded")
 
 
 def payload_for(event: str, subject: str, *, cwd: str, transcript: str) -> dict[str, Any]:
-    """What the client would write to a hook's stdin for ``event``, with ``subject`` its tool or source."""
+    """What the client would write to a hook's stdin for ``event``, with ``subject`` its tool, source or agent."""
     from overdeck.dispatch.clients import TOOL_EVENTS
 
     payload: dict[str, Any] = {
@@ -145,6 +145,8 @@ def payload_for(event: str, subject: str, *, cwd: str, transcript: str) -> dict[
     elif event == "SessionStart":
         payload["source"] = subject or "startup"
     own: dict[str, Any] = _placed(_EVENT_KEYS.get(event, {}), cwd)
+    if event == "SubagentStop" and subject not in ("", "*"):
+        own["agent_type"] = subject
     return payload | own
 
 

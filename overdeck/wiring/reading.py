@@ -1,52 +1,11 @@
-"""Reading files that others wrote, whatever stands at their path: never waits, never takes more than it was told to."""
+"""Looking for files that others wrote, whatever stands at their path; ``overdeck.files.read_regular`` reads them."""
 
 import errno
 import os
 import stat
 from pathlib import Path
 
-LARGEST_BYTES = 2 * 1024 * 1024
-"""Claude Code 2.1.197 drops a settings file of one byte more (measured); the largest seen in public has 51 kB."""
-
 _NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP)
-
-_KINDS = {
-    stat.S_IFDIR: "a folder",
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
-
-
-def read_regular(path: Path, *, limit: int = LARGEST_BYTES) -> bytes:
-    """The bytes of a regular file, symlinks followed. Never blocks: pipes, sockets, devices and folders are refused.
-
-    Raises OSError, whose ``strerror`` is a sentence's end ("it is a pipe, not a file"); FileNotFoundError where
-    nothing is there.
-    """
-    raw = read_start(path, limit + 1)
-    if len(raw) > limit:
-        raise OSError(errno.EFBIG, f"it is larger than {limit // 1024} KiB", str(path))
-    return raw
-
-
-def read_start(path: Path, most: int) -> bytes:
-    """The first ``most`` bytes of a regular file, or all it has. Raises OSError as ``read_regular``."""
-    try:
-        _check(path.stat().st_mode, path)  # before open: opening a device can do something
-        # not blocking all the same: between the two lines anything may have taken its place
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    except ValueError:  # a NUL in the path
-        raise OSError(errno.EINVAL, "its path is none", str(path)) from None
-    with os.fdopen(fd, "rb", buffering=0) as file:
-        _check(os.fstat(fd).st_mode, path)
-        chunks = []
-        left = most
-        while left and (chunk := file.read(min(left, 1 << 20))):
-            chunks.append(chunk)
-            left -= len(chunk)
-    return b"".join(chunks)
 
 
 def present(path: Path) -> bool:
@@ -114,9 +73,3 @@ def below(folder: Path, suffix: str, *, most: int = 1000, depth: int = 6) -> lis
             elif not is_folder and path.name.endswith(suffix):
                 found.append(path)
     return sorted(found[:most])
-
-
-def _check(mode: int, path: Path) -> None:
-    if not stat.S_ISREG(mode):
-        kind = _KINDS.get(stat.S_IFMT(mode), "something else")
-        raise OSError(errno.EINVAL, f"it is {kind}, not a file", str(path))

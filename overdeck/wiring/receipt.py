@@ -10,10 +10,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from overdeck.files import write_atomically
+from overdeck.files import read_regular, write_atomically
 from overdeck.paths import Places
 from overdeck.wiring.entries import EVERYTHING, Created
-from overdeck.wiring.reading import read_regular
 
 
 @dataclass(frozen=True)

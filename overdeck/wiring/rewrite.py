@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from overdeck.errors import ExitCode, OverdeckError
-from overdeck.files import back_up, busy, locked, obstacle, sync_folder, write_atomically
+from overdeck.files import back_up, busy, locked, obstacle, read_regular, sync_folder, write_atomically
 from overdeck.paths import Places
-from overdeck.wiring.reading import read_regular
 
 LOCK_WAIT_S = 30.0
 LARGEST_BYTES = 64 << 20
@@ -106,14 +105,20 @@ def check_folder(folder: Path) -> None:
         )
 
 
-def rewrite(changes: Sequence[Rewrite], backups: Path) -> dict[Path, Path]:
+def rewrite(
+    changes: Sequence[Rewrite],
+    backups: Path,
+    *,
+    backed_up: Callable[[dict[Path, Path]], None] = lambda copies: None,
+) -> dict[Path, Path]:
     """Put every change in force, or none: what was written is taken back where a later one fails.
 
-    Returns the backup of each file that was there. Raises WrittenMeanwhile where a file is not what was read, and
-    OSError where one cannot be written.
+    Returns the backup of each file that was there; ``backed_up`` gets them before the first file is replaced. Raises
+    WrittenMeanwhile where a file is not what was read, and OSError where one cannot be written.
     """
     wanted = [change for change in changes if change.changed]
     copies = {change.file: back_up(change.file, backups) for change in wanted if change.before is not None}
+    backed_up(copies)
     done: list[Rewrite] = []
     try:
         for change in wanted:

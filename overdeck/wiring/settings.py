@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from overdeck.errors import ExitCode, OverdeckError, not_found
+from overdeck.files import read_regular
 from overdeck.wiring.handler import Handler
 from overdeck.wiring.parsing import Problem
-from overdeck.wiring.reading import read_regular
 
 __all__ = ["Handler", "Problem", "Settings", "handlers_for", "parse_settings", "read_bytes", "read_settings"]
 
@@ -82,7 +82,7 @@ class Settings:
 
 
 def handlers_for(files: Iterable[Settings], event: str, subject: str = "") -> list[Handler]:
-    """The handlers that one ``event`` starts for ``subject`` (tool name, or SessionStart source) over all files.
+    """The handlers that one ``event`` starts for ``subject`` (tool, SessionStart source or agent) over all files.
 
     Identical ones are listed once where their client runs them once (Claude Code: once for each plugin). Those of a
     dropped file are listed and marked; those of skills and agents are not listed, as most calls start none.
@@ -112,7 +112,7 @@ def read_settings(path: Path | str, *, plugin_root: Path | None = None) -> Setti
 
     A plugin's root is ``plugin_root``, or found from the path. Never raises for what the file says: that is in
     ``problems``. Raises OverdeckError where there is no file (exit 3) or it cannot be read: a folder, a pipe, a
-    device, larger than ``reading.LARGEST_BYTES``.
+    device, larger than ``files.LARGEST_BYTES``.
     """
     from overdeck.wiring.clients import named, owner
 

@@ -376,3 +376,11 @@ def test_two_hooks_that_start_alike_and_cannot_be_told_apart_get_the_arm_that_wo
     assert said.out.splitlines()[-1].endswith("nothing first: hookbench ab 'sh -c :' … --allow-diff")
     other = hookbench("ab", "cat", "cat", "--payload", payload, *QUICK)
     assert "hint:" not in other.out
+
+
+def test_a_handler_that_sends_itself_to_the_background_is_told_once(hookbench, tmp_path):
+    hook = {"type": "command", "command": """echo '{"async":true}'; sleep 0.05"""}
+    (tmp_path / "settings.json").write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [hook]}]}}))
+    words = ("settings.json", "true", "--event", "PreToolUse", "--tool", "Bash", "--pairs", 8, "--json")
+    told = [doubt for doubt in hookbench("ab", *words, "--allow-diff").data["doubts"] if "async" in doubt["says"]]
+    assert len(told) == 1 and 'printed {"async":true} in 8 of 8 runs' in told[0]["says"]

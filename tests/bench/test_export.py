@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 import subprocess
 import sys
@@ -321,6 +322,15 @@ def test_the_ci_page_is_only_written_where_it_is_asked_for(home, environ, tmp_pa
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full")
+@pytest.mark.parametrize(("option", "told"), [("--export-json", "B takes "), ("--raw", "")])
+def test_a_pipe_that_nobody_reads_is_refused_in_words(hookbench, tmp_path, option, told):
+    """Where it is an export, the outcome is told first."""
+    os.mkfifo(tmp_path / "pipe")
+    said = hookbench("ab", "true", "true", "--pairs", 8, "--no-starts", option, tmp_path / "pipe")
+    assert (said.code, said.out[:8]) == (2, told)
+    assert f"nobody reads the pipe {tmp_path}/pipe" in said.err
+
+
 def test_a_full_disk_is_told_with_the_file_and_the_outcome_is_not_lost(hookbench, payload):
     words = ("--payload", payload, "--pairs", 8, "--no-starts", "--allow-diff", "--export-markdown", "/dev/full")
     said = hookbench("ab", "true", "cat", *words)

@@ -7,14 +7,18 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from runs import made_run
 from waiting import until
 
 from overdeck.bench import command_arm, compare
+from overdeck.bench.blocks import Observed
 from overdeck.bench.judge import judge
 from overdeck.bench.kept import new_record
+from overdeck.bench.noise import Noise
 from overdeck.bench.raw import RawRecord, read_raw
 from overdeck.bench.report import as_data
 from overdeck.errors import OverdeckError
+from overdeck.machine.load import Load, Ticks
 from overdeck.process import argv_of
 
 
@@ -292,3 +296,42 @@ def test_an_arm_that_only_fails_is_told(hookbench, recorded):
         "sh -c 'echo no such hook >&2; exit 2'", "sh -c 'echo no such hook >&2; exit 2'", "--pairs", 8
     )
     assert sum("no such hook" in warning for warning in live.document["warnings"]) == 2
+
+
+def test_a_line_is_the_json_of_its_run_whatever_the_run_printed(tmp_path):
+    """Lines are filled in by hand; json must find in them what it would have written itself."""
+    before = Noise(Load(1.5, 0.25, 2), None, Ticks(1, 2), 5)
+    odd = 'say "%s" \\ %d\n\udcff ä'
+    runs = [
+        made_run(
+            cpu_ms=1, exits=(0, None, -15), stdout_head=odd, stderr_head=odd, failed=odd, cut=(1,), asked=(0, 2)
+        ),
+        made_run(cpu_ms=2, exits=(1,), timed_out=True, killed=1, orphans=0),
+        made_run(cpu_ms=2, exits=(1,), timed_out=False, killed=0, orphans=1),
+    ]
+    seen = [
+        Observed(-1, slot, f"{odd}{slot}", 2**32, 17, before, Noise(None, None, None, 6), run)
+        for slot, run in enumerate(runs)
+    ]
+    with RawRecord(tmp_path / "raw.jsonl") as record:
+        for one in seen:
+            record.run(one)
+    lines = (tmp_path / "raw.jsonl").read_text().splitlines()
+    for line, one in zip(lines, seen, strict=True):
+        row = {
+            "kind": "run",
+            **one._asdict(),
+            **one.run._asdict(),
+            "before": before.row(),
+            "after": one.after.row(),
+        }
+        del row["run"]
+        assert line == json.dumps({name: row[name] for name in json.loads(line)})
+        assert json.loads(line).keys() == row.keys()
+
+
+def test_a_record_from_before_it_was_told_who_asked_for_the_background_is_read(hookbench, recorded):
+    measured, raw = recorded("cat", "cat", "--pairs", 8, "--no-starts")
+    rows = [json.loads(line) for line in raw.read_text().splitlines()]
+    raw.write_text("".join(json.dumps({k: v for k, v in row.items() if k != "asked"}) + "\n" for row in rows))
+    assert hookbench("report", raw, "--json").data["arms"] == measured.data["arms"]

@@ -46,7 +46,7 @@ def test_defaults(tmp_path: Path) -> None:
         (('PreToolUse = "Bash"', 'PreToolUse = "|"'), "names nothing"),
         (('PreToolUse = "Bash"', 'PreToolUse = "(?i)bash"'), "not a regex"),
         (('PreToolUse = "Bash"', "PreToolUse = 3"), "must be a string"),
-        (('PreToolUse = "Bash"', 'Stop = "Bash"'), "ignores matchers"),
+        (('PreToolUse = "Bash"', 'Stop = "Bash"'), "has no matcher at Stop"),
         (('PreToolUse = "Bash"', ""), "[events]"),
         (("[events]", "[zero_fire]\nlifetime_days = 0\n[events]"), "lifetime_days"),
         (("[events]", "config = 3\n[events]"), "[config]"),

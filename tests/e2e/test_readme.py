@@ -23,6 +23,7 @@ COMMANDS = [
 ELSEWHERE = {
     "overdeck demo": "tests/e2e/test_demo.py",
     "overdeck tui": "tests/tui",
+    "od-incidents tui": "tests/tui",
     "hookbench gate": "tests/bench",
     "hookbench report ab.jsonl": "tests/bench",
     "hookbench ladder": "tests/bench",

@@ -169,7 +169,10 @@ def _verifier_at_work(project: Project, tmp_path: Path) -> Iterator[tuple["subpr
     """A verifier whose test is running, and the process of that test."""
     mark = tmp_path / "pid"
     sha = project.fix(f"import os, time\nopen({str(mark)!r}, 'w').write(f'{{os.getpid()}} ')\ntime.sleep(600)\n")
-    source = "from overdeck.cli.doors import od_incidents as door; door()"
+    source = (  # a suite that runs in the background of a shell has SIGINT ignored, and its children inherit that
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from overdeck.cli.doors import od_incidents as door; door()"
+    )
     argv = [sys.executable, "-c", source, "resolve", project.clone.open(), "--artifact", reference(sha), "--yes"]
     env = {**project.clone.env, "TMPDIR": str(tmp_path)}
     with subprocess.Popen(argv, cwd=project.clone.top, env=env, stderr=subprocess.PIPE) as verifier:

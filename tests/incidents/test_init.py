@@ -1,5 +1,7 @@
 """``od-incidents init``: in the open, once, and nothing of anybody's overwritten."""
 
+import re
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,8 +24,21 @@ def test_it_writes_a_registry_at_the_top_of_the_work_tree(clone: "Clone") -> Non
     deep.mkdir(parents=True)
     said = clone.od("init", cwd=deep)
     assert said.code == 0
+    assert f"wrote {clone.root}/registry.toml" in said.out
+    assert len(said.out.splitlines()) < 10, "forty pages are a number"
     assert registry.load(clone.root).branch == "origin/main"
     assert taxonomy.load(clone.root / "taxonomy.toml").find("C033").slug == "hook-timeout"
+
+
+def test_the_command_that_commits_it_works_as_it_is_told(clone: "Clone") -> None:
+    clone.git("rm", "-rq", "incidents")
+    clone.git("commit", "-qm", "without")
+    told = clone.od("init").err
+    command = re.search(r"next: (git .*)", told)
+    assert command is not None, told
+    subprocess.run(["sh", "-c", command[1]], env=clone.env, check=True, capture_output=True)
+    assert clone.git("status", "--porcelain") == ""
+    assert "od-incidents search" in told
 
 
 def test_a_second_time_it_changes_nothing_and_says_so(clone: "Clone") -> None:

@@ -19,6 +19,11 @@ class TestNote:
         assert (said.code, said.data["id"], said.data["state"], said.data["recorded"]) == (0, name, "open", True)
         assert "text: the pids limit was 64" in clone.od("show", name).out
 
+    def test_words_without_quotes_are_one_note(self, clone: "Clone") -> None:
+        name = clone.open()
+        assert clone.od("note", "--key", "k", name, "the", "limit", "was", "64").code == 0
+        assert "text: the limit was 64\n" in clone.od("show", name).out
+
     def test_a_retry_with_its_key_writes_once(self, clone: "Clone") -> None:
         name = clone.open()
         said = [clone.od("note", name, "once", "--key", "k", "--json").data["recorded"] for _ in range(2)]

@@ -206,7 +206,8 @@ def test_the_observer_says_nothing_to_the_client() -> None:
          "data.modules[0].timeouts"),
         (b'{"event": "PreToolUse", "ran": {"m": 5}}', "line 1.ran.m"),
         (b'{"event": "Stop"}\n{"event": 5}', "line 2.event"),
-        (b'{"event": "Stop"}\nnonsense', "line 2"),
+        (b'{"event" "Stop"}\n{"event": "St', "line 1 is not JSON"),
+        (b'{"event": "Stop"', "not JSON"),
     ],
 )  # fmt: skip
 def test_malformed_input_is_a_usage_error_that_names_the_key(raw: bytes, key: str) -> None:
@@ -214,6 +215,40 @@ def test_malformed_input_is_a_usage_error_that_names_the_key(raw: bytes, key: st
         intake.read(raw)
 
     assert refused.value.exit_code == 2 and key in refused.value.message
+
+
+WHOLE = b'{"event": "StopFailure", "error": "rate_limit"}'
+
+
+@pytest.mark.parametrize(
+    ("raw", "torn"),
+    [
+        (WHOLE + b'\n{"event": "StopFail', [2]),
+        (b'lure", "error": "rate_limit"}\n' + WHOLE + b"\n", [1]),
+        (b'{"event": "St' + WHOLE + b"\n" + WHOLE, [1]),
+        (WHOLE + b"\n\nnonsense\n" + b"\0" * 9 + b'\n{"event": "\xff"}\n' + b"[" * 99_999, [3, 4, 5, 6]),
+    ],
+)  # fmt: skip
+def test_of_lines_that_are_torn_each_is_named_and_the_whole_ones_are_taken(raw: bytes, torn: list[int]) -> None:
+    found = intake.read(raw)
+
+    assert [one.title for one in found.seen] == ["a turn ended in an error of the client: rate_limit"]
+    assert [line for line, _ in found.torn] == torn
+    assert all(f"line {line} is" in why for line, why in found.torn)
+
+
+def test_a_torn_line_is_told_beside_what_was_recorded(clone) -> None:
+    from homes import Home
+
+    raw = (WHOLE + b'\n{"event": "StopFail' + b'\n{"event' * 9).decode()
+    said = Home(clone.home).run(
+        "od-incidents", "open", "--from-stdin", "--json", cwd=clone.top, env=clone.env, stdin=raw
+    )
+
+    assert (said.code, said.data["opened"], said.data["torn"]) == (0, 1, [*range(2, 12)])
+    warnings = said.document["warnings"]
+    assert "the input's line 2 is not JSON" in warnings[0] and "torn" in warnings[0]
+    assert "5 more lines" in warnings[5]
 
 
 def test_a_report_that_failed_itself_is_refused_in_its_own_words() -> None:

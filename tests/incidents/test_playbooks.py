@@ -112,8 +112,8 @@ def test_coverage_sees_a_detector_that_lost_its_class_and_a_class_that_names_non
     clone.open("one")
     path = clone.root / "taxonomy.toml"
     text = path.read_text()
-    assert '"audit: duplicate-handler"' in text
-    text = text.replace('"audit: duplicate-handler"', '"audit: doubles"').replace('"C033"', '"C999"')
+    assert "audit: duplicate-handler" in text
+    text = text.replace("audit: duplicate-handler", "audit: doubles").replace('"C033"', '"C999"')
     path.write_text(text)
     data = clone.od("coverage", "--json").data
     assert "audit: duplicate-handler" in data["detectors_without_class"]

@@ -42,6 +42,17 @@ def test_the_fix_itself_is_a_build_with_the_fix(clone: "Clone", fixed: str) -> N
     assert _see(clone, build=fixed).recurrence is Recurrence.again
 
 
+def test_a_fix_after_which_it_came_back_is_taken_again_with_a_warning(clone: "Clone", fixed: str) -> None:
+    name = _see(clone, build=fixed).incident.id
+    other = clone.land("another fix", f"Incident: {name}")
+    said = clone.od("resolve", name, f"--artifact=commit:{fixed}", f"--artifact=commit:{other}")
+    assert said.code == 0
+    assert f"commit:{fixed} ended {name} before, and it came back" in said.err
+    assert f"commit:{other} ended" not in said.err
+    assert said.out.count(fixed) == 1, "the evidence of this end, not of all"
+    assert "ended" not in clone.od("resolve", name, f"--artifact=commit:{fixed}").err
+
+
 def test_on_an_older_build_it_is_counted_and_stays_closed(clone: "Clone", fixed: str) -> None:
     seen = _see(clone, build=clone.git("rev-parse", f"{fixed}~1"))
     assert seen.recurrence is Recurrence.old_build

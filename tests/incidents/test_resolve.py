@@ -314,6 +314,30 @@ class TestOfSeveral:
             ("not-landed", 4),
         ]
 
+    def test_a_missing_link_and_an_unknown_id_are_told_beside_what_git_says(self, clone: "Clone") -> None:
+        name = clone.open()
+        silent, unknown = clone.land("fix"), "0123456789" * 4
+        refs = [f"--artifact=commit:{sha}" for sha in (unknown, silent)]
+        said = _refused(clone, name, "OD-ZZZZ", *refs, "--json")
+        said.check_refused(5, "unknown-commit", "there is no incident 'OD-ZZZZ'")
+        assert sorted((row["exit"], row["code"]) for row in said.data["failures"]) == [
+            (3, "no-such-incident"), (4, "not-named"), (5, "unknown-commit"),
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize("landed", [True, False])
+    def test_an_unknown_id_does_not_hide_what_is_worse(self, clone: "Clone", landed: bool) -> None:
+        name = clone.open()
+        sha = _fixed(clone, name) if landed else clone.commit("fix", f"Incident: {name}")
+        said = _refused(clone, "OD-ZZZZ", "OD-YYYY", name, f"--artifact=commit:{sha}", "--json")
+        said.check_refused(3 if landed else 4, "no-such-incident" if landed else "not-landed", "'OD-YYYY'")
+
+    def test_of_an_artifact_that_cannot_be_looked_up_no_link_is_missed(self, clone: "Clone") -> None:
+        names = [clone.open("one"), clone.open("two")]
+        refs = [f"--artifact=commit:{sha}" for sha in (_fixed(clone, names[0]), "0123456789" * 4)]
+        said = _refused(clone, *names, *refs, "--json")
+        said.check_refused(5, "unknown-commit", "0123456789")
+        assert said.document["data"] is None
+
     def test_one_that_holds_does_not_help_the_others(self, clone: "Clone") -> None:
         names = [clone.open("one"), clone.open("two")]
         good = _fixed(clone, names[0])

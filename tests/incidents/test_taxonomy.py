@@ -9,6 +9,7 @@ from overdeck.incidents import detectors
 from overdeck.incidents.playbook import SECTIONS
 from overdeck.incidents.taxonomy import load
 from overdeck.wiring.doctor import CHECKS
+from overdeck.wiring.rules import RULES
 
 SHIPPED = Path(__file__).resolve().parents[2] / "incidents"
 PLAYBOOKS = sorted(path.name for path in (SHIPPED / "playbooks").iterdir())
@@ -42,6 +43,11 @@ def test_every_detector_that_is_named_exists() -> None:
     named = {name for known in load(SHIPPED / "taxonomy.toml").classes for name in known.detectors}
     assert named <= set(detectors.known())
     assert len(named) > 30
+
+
+def test_every_rule_of_an_audit_leads_to_a_class() -> None:
+    named = {name for known in load(SHIPPED / "taxonomy.toml").classes for name in known.detectors}
+    assert {f"audit: {rule.id}" for rule in RULES} <= named
 
 
 def test_no_detector_is_named_by_two_classes() -> None:

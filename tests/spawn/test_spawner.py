@@ -253,9 +253,18 @@ def test_a_background_command_is_held_to_its_own_timeout(start, payload):
 
 @pytest.mark.parametrize("said", ['{"async":true}', '{"async": true, "asyncTimeout": 60}'])
 def test_a_command_that_says_async_on_its_first_line_is_not_waited_for_any_longer(start, payload, said):
-    seen = run(start, payload, shell(f"echo '{said}'; sleep 1.5; echo more"), shell("echo now"))
+    seen = run(start, payload, shell("echo now"), shell(f"echo '{said}'; sleep 1.5; echo more"))
     assert seen.wall_ns < 1_400_000_000
     assert (seen.exits, seen.stdout_head) == ((0, 0), "now\n")
+    assert seen.asked == (1,)
+
+
+def test_what_the_file_puts_in_the_background_has_not_asked_for_it(start, payload):
+    """Nor has a command that is waited for in vain: only those whose word changed something are told of."""
+    seen = run_commands(
+        start, payload, background("""echo '{"async":true}'; sleep 0.2"""), limited("sleep 0.1", 30)
+    )
+    assert seen.asked == ()
 
 
 def test_a_command_that_only_mentions_async_is_waited_for(start, payload):

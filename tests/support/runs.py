@@ -13,6 +13,6 @@ def made_run(*, cpu_ms: float = 0.0, wall_ms: float | None = None, **fields: Any
         "exits": (0,),
         "timed_out": False,
         **dict.fromkeys(("stdout_hash", "stdout_head", "stderr_head", "failed"), ""),
-        **dict.fromkeys(("expired", "cut"), ()),
+        **dict.fromkeys(("expired", "cut", "asked"), ()),
     }
     return Run(**{**empty, **fields})

@@ -116,6 +116,13 @@ def blocked(number: int, reason: str, *, command: str = "python3 guard.py", **ar
     return attachment(number, body, **around)
 
 
+def denied(number: int, stderr: str, *, command: str = "python3 guard.py", **around: Any) -> dict[str, Any]:
+    """A call that a hook blocked by exit 2."""
+    document = tool_result(number, f"PreToolUse:Bash hook error: [{command}]: {stderr}\n", **around)
+    document["message"]["content"][0]["is_error"] = True
+    return document
+
+
 def tool_result(number: int, text: str, **around: Any) -> dict[str, Any]:
     """What a tool printed: most bytes of a transcript."""
     content = [{"type": "tool_result", "tool_use_id": f"toolu_{number:020d}", "content": text}]

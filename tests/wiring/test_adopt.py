@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from homes import Home, Ran
+from adopthome import BASH, DENY, AdoptHome, group
 
 from overdeck.authoring.fleet import interpreter
 from overdeck.process import argv_of
@@ -20,61 +20,9 @@ from settings import settings as public_patterns
 HOOKS = Path(__file__).parent / "adopted" / "hooks"
 
 
-class AdoptHome(Home):
-    """A home without any module; its PATH finds the interpreter the dispatcher runs on."""
-
-    def environment(self, **extra: str) -> dict[str, str]:
-        path = f"{interpreter().parent}{os.pathsep}/usr/bin{os.pathsep}/bin"
-        return {**super().environment(**extra), "PATH": path}
-
-    @property
-    def hooks(self) -> Path:
-        return self.root / ".claude" / "hooks"
-
-    @property
-    def modules(self) -> Path:
-        return self.root / ".config" / "overdeck" / "modules"
-
-    def wire(self, hooks: dict[str, Any], **more: Any) -> bytes:
-        self.settings.parent.mkdir(exist_ok=True)
-        raw = (json.dumps({**more, "hooks": hooks}, indent=2) + "\n").encode()
-        self.settings.write_bytes(raw)
-        return raw
-
-    def script(self, name: str, text: str) -> str:
-        self.hooks.mkdir(parents=True, exist_ok=True)
-        (self.hooks / name).write_text(text)
-        return f"python3 ~/.claude/hooks/{name}"
-
-    def adopt(self, *args: str) -> Ran:
-        return self.run("overdeck", "adopt", *args)
-
-    def certificate(self, id: str) -> dict[str, Any]:
-        return json.loads((self.state / "adopted" / f"{id}.json").read_bytes())
-
-
 @pytest.fixture
 def home(tmp_path: Path) -> AdoptHome:
     return AdoptHome(tmp_path / "home")
-
-
-def group(matcher: str, *commands: str | dict[str, Any]) -> dict[str, Any]:
-    hooks = [{"type": "command", "command": one} if isinstance(one, str) else one for one in commands]
-    return {"matcher": matcher, "hooks": hooks}
-
-
-DENY = """import json, sys
-call = json.load(sys.stdin)
-if "forbidden" in call["tool_input"].get("command", ""):
-    print("the rule says no", file=sys.stderr)
-    sys.exit(2)
-"""
-BASH = {
-    "session_id": "s",
-    "hook_event_name": "PreToolUse",
-    "tool_name": "Bash",
-    "tool_input": {"command": "forbidden"},
-}
 
 
 @pytest.mark.timeout(900)
@@ -88,12 +36,15 @@ def test_hooks_after_public_patterns_say_the_same_and_come_back_byte_for_byte(ho
         capture_output=True, env=home.environment(), cwd=home.root, timeout=880, check=False,
     )  # fmt: skip
     data = json.loads(done.stdout)["data"]
-    assert [(hook["id"], hook["kind"], hook["why"]) for hook in data["hooks"] if hook["kind"] != "equal"] == []
+    others = [(hook["id"], hook["kind"]) for hook in data["hooks"] if hook["kind"] != "equal"]
+    assert others == [("no-such-program", "never-ran")]
     assert len(data["adopted"]) >= 30
     assert sum(hook["acted"] > 0 for hook in data["hooks"]) >= 25
     assert sum(hook["how"] == "in a fork of the dispatcher" for hook in data["hooks"]) >= 28
     kept = json.loads(home.settings.read_bytes())
-    assert all("--by-overdeck" in one["hooks"][0]["args"] for groups in kept["hooks"].values() for one in groups)
+    hooks = [hook for groups in kept["hooks"].values() for one in groups for hook in one["hooks"]]
+    theirs = [hook["command"] for hook in hooks if "--by-overdeck" not in hook.get("args", [])]
+    assert theirs == ["no-such-program --check"]
     assert home.front("PreToolUse", {**BASH, "tool_input": {"command": "rm -rf /"}})
     assert home.adopt("--undo").code == 0
     assert home.settings.read_bytes() == before
@@ -115,6 +66,25 @@ def test_an_adopted_hook_still_answers_through_the_front(home: AdoptHome) -> Non
     answer = home.front("PreToolUse", BASH)
     assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "the rule says no"
     assert json.loads(home.settings.read_bytes())["model"] == "opus"
+
+
+def test_an_adopted_hook_is_shown_by_what_it_starts_and_where_its_proof_is(home: AdoptHome) -> None:
+    home.wire(
+        {
+            "PreToolUse": [
+                group(
+                    "Bash", home.script("deny.py", DENY), {"type": "command", "command": "true", "args": ["a b"]}
+                )
+            ]
+        }
+    )
+    assert home.adopt("--yes").code == 0
+    shown = home.run("overdeck", "hooks", "show", "deny").out
+    assert "python3 ~/.claude/hooks/deny.py\n" in shown and "in a fork of the dispatcher\n" in shown
+    proof = next(line for line in shown.splitlines() if "proof" in line).split()[1].rstrip(";")
+    assert json.loads(Path(proof).read_bytes())["id"] == "deny"
+    other = home.run("overdeck", "hooks", "show", "true").out
+    assert "true 'a b'\n" in other and "as a program, as before\n" in other
 
 
 def test_only_what_the_user_had_runs_where_nothing_of_ours_was_on(home: AdoptHome) -> None:
@@ -171,6 +141,29 @@ def test_a_hook_that_leaves_other_files_differs(home: AdoptHome) -> None:
     home.wire({"PreToolUse": [group("Bash", home.script("files.py", text))]})
     hook = home.adopt("--yes", "--json").data["hooks"][0]
     assert (hook["kind"], "it leaves another file" in hook["why"]) == ("different", True)
+
+
+def test_a_hook_of_which_nothing_starts_stays_where_an_audit_sees_it(home: AdoptHome) -> None:
+    (home.root / "locked.sh").write_text("#!/bin/sh\n")
+    groups = [group("Bash", f"{home.root}/gone.sh", f"{home.root}/locked.sh", home.script("deny.py", DENY))]
+    home.wire({"PreToolUse": groups})
+    done = home.adopt("--yes", "--json")
+    kinds = {hook["id"]: hook["kind"] for hook in done.data["hooks"]}
+    assert kinds == {"gone": "never-ran", "locked": "never-ran", "deny": "equal"}
+    findings = home.run("overdeck", "audit", "--json").data["findings"]
+    assert {"never-started", "not-executable"} <= {found["rule"] for found in findings}
+
+
+def test_the_end_says_how_many_need_no_process_any_more(home: AdoptHome) -> None:
+    home.wire({"PreToolUse": [group("Bash", home.script("deny.py", DENY), "true")]})
+    assert "2 of 2 hooks adopted" in (said := home.adopt("--yes")).out
+    assert "1 in the dispatcher's fork, 1 started as before" in said.out
+
+
+def test_a_list_of_what_could_be_adopted_ends_with_the_next_command(home: AdoptHome) -> None:
+    home.wire({"PreToolUse": [group("Bash", "true")]})
+    said = home.adopt("--dry-run")
+    assert "1 hook of" in said.out and "next: overdeck adopt --yes" in said.err
 
 
 def test_a_hook_that_does_not_end_stays(home: AdoptHome) -> None:
@@ -311,6 +304,35 @@ def test_a_projects_hooks_stay_that_projects(home: AdoptHome, tmp_path: Path) ->
     file.write_text(json.dumps({"hooks": {"PreToolUse": [group("Bash", "echo no >&2; exit 2")]}}))
     assert home.adopt("--settings", str(file), "--yes", "--json").data["adopted"] == ["hook"]
     assert f'project = "{project}"' in (home.modules / "hook" / "module.toml").read_text()
+
+
+@pytest.mark.parametrize("scope", ["project", "local"])
+def test_hooks_of_the_project_around_us_are_adopted_by_scope(home: AdoptHome, tmp_path: Path, scope: str) -> None:
+    project = tmp_path / "project"
+    for folder in (project / ".git", project / ".claude" / "hooks", project / "sub"):
+        folder.mkdir(parents=True)
+    (project / ".claude" / "hooks" / "deny.py").write_text(DENY)
+    file = project / ".claude" / ("settings.json" if scope == "project" else "settings.local.json")
+    command = 'python3 "$CLAUDE_PROJECT_DIR"/.claude/hooks/deny.py'
+    raw = json.dumps({"hooks": {"PreToolUse": [group("Bash", command)]}}).encode()
+    file.write_bytes(raw)
+    done = home.run("overdeck", "adopt", "--scope", scope, "--yes", "--json", cwd=project / "sub")
+    assert (done.data["adopted"], done.data["file"]) == (["deny"], str(file))
+    warned = [str(file) in line and "by git" in line for line in done.document["warnings"]]
+    assert warned == ([True] if scope == "project" else [])
+    ours = json.loads(file.read_bytes())["hooks"]["PreToolUse"][0]["hooks"][0]
+
+    def denied(where: Path) -> bool:
+        env = home.environment(CLAUDE_PROJECT_DIR=str(where))
+        argv = [ours["command"], *ours["args"]]
+        done = subprocess.run(
+            argv, input=json.dumps(BASH), capture_output=True, text=True, env=env, cwd=where, check=True
+        )
+        return "the rule says no" in done.stdout
+
+    assert (denied(project), denied(tmp_path)) == (True, False)
+    assert home.adopt("--undo", "--json").data["exact"] is True
+    assert file.read_bytes() == raw
 
 
 def test_a_plugins_hooks_stay_the_plugins(home: AdoptHome, tmp_path: Path) -> None:

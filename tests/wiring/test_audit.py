@@ -518,6 +518,17 @@ def test_only_the_clients_asked_for_are_reported(home):
     home.run("overdeck", "audit", "--json", "--client", "emacs").check_refused(2, "usage", "emacs")
 
 
+def test_what_was_measured_and_can_be_a_module_is_adopted_next(home):
+    home.settings.write_text(json.dumps(on("Stop", {"type": "command", "command": "true"})))
+    assert "next: overdeck adopt --dry-run" in home.run("overdeck", *MEASURE).out.splitlines()
+
+    home.settings.write_text(json.dumps(on("Stop", {"type": "command", "command": "true", "asyncRewake": True})))
+    assert "next: overdeck install" in home.run("overdeck", *MEASURE).out.splitlines()
+
+    home.run("overdeck", "install")
+    assert "next: overdeck fires" in home.run("overdeck", *MEASURE).out.splitlines()
+
+
 @pytest.mark.parametrize(
     ("data", "command"),
     [
@@ -560,3 +571,14 @@ def test_a_folder_that_is_gone_is_no_project_and_no_crash(home, tmp_path):
 
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout)["data"]["handlers"] == 1
+
+
+def test_a_subagents_end_is_reported_for_each_agent_that_a_matcher_names(settings):
+    data = on("SubagentStop", PYTHON, matcher="code-reviewer|planner")
+    data["hooks"]["SubagentStop"] += on("SubagentStop", *numbered(2))["hooks"]["SubagentStop"]
+    data["hooks"]["SubagentStop"] += on("SubagentStop", {**PYTHON, "command": "sh"}, matcher="^test.*$")["hooks"][
+        "SubagentStop"
+    ]
+    costs = audit([settings(data)]).events["SubagentStop"]
+
+    assert {agent: cost.handlers for agent, cost in costs.items()} == {"code-reviewer": 3, "planner": 3, "test": 3}

@@ -28,6 +28,11 @@ def handler(command: str, args: list[str] | None = None) -> Handler:
         ("echo 'a; b' > /tmp/x", []),
         ("foo 2>/dev/null || true", ["foo"]),
         ("'unpaired", ["'unpaired"]),
+        ('git commit -m "$(date +%F)"', ["date", "git"]),
+        ("case $1 in a) foo ;; esac", ["foo"]),
+        ("env -i A=1 foo", ["foo"]),
+        ("command -v foo || exit 0", []),
+        ("foo # and bar; baz", ["foo"]),
     ],
 )
 def test_the_programs_of_a_shell_line(command, programs):
@@ -44,6 +49,7 @@ def test_the_programs_of_a_shell_line(command, programs):
         ("exec uv run x.py", None, 2),
         ("echo $(date)", None, 2),
         ('echo "$(date)" `date`', None, 3),
+        ('echo "$(cat x | jq .)"', None, 3),
         ("true", None, 1),
     ],
 )
@@ -60,6 +66,8 @@ LINES = [
     "/bin/true | /bin/cat",
     "/bin/true && /bin/cat",
     "echo $(/bin/cat)",
+    'echo "$(/bin/cat)"',
+    "command -v cat >/dev/null",
     "[ -f /nonexistent ] || exit 0",
     "/bin/sh -c /bin/cat",
     "exec /bin/sh -c /bin/cat",

@@ -84,6 +84,14 @@ def test_sarif_names_files_as_references(home: Home) -> None:
     assert place == "a%20b%23c%25d/.claude/settings.json"
 
 
+def test_a_device_is_not_replaced_by_a_page(home: Home) -> None:
+    link = home.root / "page.html"
+    link.symlink_to("/dev/null")
+    ran = home.run("overdeck", "audit", "--html", str(link))
+
+    assert ran.code == 2 and "device" in ran.err
+
+
 @pytest.mark.parametrize("form", ["github", "sarif"])
 def test_lint_says_where_when_the_folder_it_is_in_is_gone(home: Home, tmp_path: Path, form: str) -> None:
     wire(home.settings, "true", timeout="5")

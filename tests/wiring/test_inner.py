@@ -10,6 +10,8 @@ from overdeck.wiring.inner import chain
     [
         (["sh", "-c", "/opt/guard --fast"], "/opt/guard"),
         (["/bin/bash", "-ec", "exec /opt/guard"], "/opt/guard"),
+        (["bash", "-eu", "-o", "pipefail", "-c", "/opt/guard"], "/opt/guard"),
+        (["bash", "--noprofile", "-c", "/opt/guard"], "/opt/guard"),
         (["env", "A=1", "B=2", "/opt/guard"], "/opt/guard"),
         (["timeout", "5", "nice", "-n", "3", "/opt/guard"], "/opt/guard"),
         (["nohup", "setsid", "/opt/guard"], "/opt/guard"),
@@ -29,6 +31,7 @@ def test_a_program_behind_another_is_found(words, last):
         ["sh", "-c", "$WHO/guard"],
         ["sh", "-c"],
         ["bash", "-lc", "guard"],
+        ["bash", "--login", "-c", "guard"],
         ["python3", "-c", "import os"],
         ["python3", "-I", "-Sc", "import os"],
         ["node", "-e", "1"],

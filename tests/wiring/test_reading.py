@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from overdeck.errors import ExitCode, OverdeckError
+from overdeck.files import LARGEST_BYTES, read_regular
 from overdeck.wiring.clients.opening import opened
-from overdeck.wiring.reading import LARGEST_BYTES, below, is_regular, listed, missing, present, read_regular, real
+from overdeck.wiring.reading import below, is_regular, listed, missing, present, real
 from overdeck.wiring.settings import read_settings
 
 pytestmark = pytest.mark.timeout(20)

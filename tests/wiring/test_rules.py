@@ -102,7 +102,7 @@ def test_a_dropped_file_says_how_many_handlers_go_with_it(settings):
     data = {**hooks(timeout="5"), "permissions": {"deny": ["Bash"]}}
     why = found(settings, data, "dropped-file")[0].why
 
-    assert "1 handlers" in why and "permission rules" in why
+    assert "1 handler and" in why and "permission rules" in why
 
 
 def test_text_that_is_no_json_at_all_is_a_finding(settings):
@@ -195,3 +195,23 @@ def test_a_program_that_another_starts_is_judged_like_any(settings, hook):
 def test_a_path_that_is_not_there_is_seen_behind_what_starts_it(settings, command):
     (finding,) = found(settings, hooks(command=command), "never-started")
     assert finding.why.startswith("there is no /no/such/guard")
+
+
+@pytest.mark.parametrize(
+    ("event", "one", "other", "twice"),
+    [
+        ("Stop", "a", "b", True),
+        ("PreToolUse", "Bash|Edit", "Bash", True),
+        ("PreToolUse", "Bash", "Edit", False),
+        ("SessionStart", "startup", "resume", False),
+        ("SubagentStop", "planner", "reviewer", False),
+        ("SubagentStop", "planner", "", True),
+        ("SubagentStop", "planner", "plan.*", True),
+        ("Notification", "idle_prompt", "permission_prompt", False),
+    ],
+)
+def test_only_what_one_call_starts_twice_is_a_duplicate(settings, event, one, other, twice):
+    data = hooks(event, one)
+    data["hooks"][event] += hooks(event, other)["hooks"][event]
+
+    assert bool(found(settings, data, "duplicate-handler")) is twice

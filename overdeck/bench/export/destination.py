@@ -10,6 +10,7 @@ from overdeck.bench.export.markdown import Markdown, Summary
 from overdeck.bench.export.measured import Exporter, Measured
 from overdeck.bench.export.plot import Plot
 from overdeck.errors import usage
+from overdeck.pipes import open_to_write
 
 
 class Destination(NamedTuple):
@@ -79,7 +80,8 @@ def write_exports(measured: Measured, wanted: Sequence[Destination]) -> None:
     for exporter, path in wanted:
         content = exporter.render(measured)
         try:
-            with path.open("ab" if exporter.appends else "wb") as file:
+            kept = os.O_APPEND if exporter.appends else os.O_TRUNC
+            with os.fdopen(open_to_write(path, flags=kept), "wb") as file:
                 file.write(content)
         except OSError as error:
             error.filename = str(path)  # a full disk names none by itself

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from overdeck.bench.arm import Arm, event_arm
 from overdeck.bench.dispatcher import dispatcher_arm
-from overdeck.bench.endings import hand_of_the_client
+from overdeck.bench.endings import hand_of_the_client, hand_of_the_hook
 from overdeck.bench.fleet.arithmetic import FEWEST_RUNS
 from overdeck.bench.fleet.model import NOTHING, EventCost
 from overdeck.bench.fleet.rates import Rate
@@ -17,11 +17,11 @@ from overdeck.bench.noise import busy_before, read_noise, stolen
 from overdeck.bench.recording import PlannedArm
 from overdeck.bench.rounds import Cell, run_rounds
 from overdeck.bench.starts.counter import Starts, counted_or_why, counter_or_why
-from overdeck.dispatch.clients import subject_key
 from overdeck.dispatch.matchers import matches
 from overdeck.errors import InvalidMeasurement, usage
 from overdeck.paths import Places
 from overdeck.spawn.launch import Run
+from overdeck.wiring.clients.claude import subject_key
 from overdeck.wiring.payloads import payload_for
 from overdeck.wiring.settings import read_settings
 
@@ -206,7 +206,8 @@ def event_doubts(
     for code, run in failed.items():
         said = " ".join(run.stderr_head.split())[:160]
         yield f"{name}: a hook exits {code} on {word}; is that its usual work? It says: {said or 'nothing'}"
-    yield from (f"{word}: {sentence}" for sentence in hand_of_the_client(arm, runs))
+    hands = (*hand_of_the_client(arm, runs), *hand_of_the_hook(arm, runs))
+    yield from (f"{word}: {sentence}" for sentence in hands)
     if left := sum(run.killed for run in runs):
         yield f"{name}: {left} processes were left running by {len(runs)} runs of {word}; they were killed"
     if arm.skipped:

@@ -12,6 +12,7 @@ from overdeck.cli.incidents.resolve import resolve
 from overdeck.cli.incidents.search import search
 from overdeck.cli.incidents.show import show
 from overdeck.cli.incidents.triage import triage
+from overdeck.cli.incidents.tui import tui
 from overdeck.cli.incidents.verify import verify
 
 app = door("Incidents of the fleet: open them, find them, and resolve them with an artifact that is checked.")
@@ -27,6 +28,7 @@ app.command("search")(search)
 app.command("playbook")(playbook)
 app.command("coverage")(coverage)
 app.command("triage")(triage)
+app.command("tui")(tui)
 # What agents type before they have read the help.
 for guessed in ("close", "done", "fix"):
     app.command(guessed, hidden=True)(resolve)

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from overdeck.cli.incidents.options import RegistryOption
+from overdeck.cli.incidents.reminding import commit_line
 from overdeck.cli.output import JsonOption, verb
 
 
@@ -26,7 +27,11 @@ def init(registry: RegistryOption = None, as_json: JsonOption = False) -> None:
         if not made.written:
             out.line(f"{made.root} is a registry already; nothing was changed")
             return
+        pages = [path for path in made.written if path.parent.name == "playbooks"]
         for path in made.written:
-            out.line(f"wrote {path}")
-        first = "commit the folder, then " if any((folder / ".git").exists() for folder in root.parents) else ""
-        out.note(f"next: {first}od-incidents open --class CLASS --title …")
+            if path not in pages:
+                out.line(f"wrote {path}")
+        if pages:
+            out.line(f"wrote {len(pages)} pages into {pages[0].parent}")
+        commit_line(out, "next", made.root)
+        out.note('what you saw has a class: od-incidents search "my guard is killed" names it, open records it')

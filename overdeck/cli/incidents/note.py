@@ -12,7 +12,9 @@ from overdeck.cli.output import JsonOption, verb
 
 def note(
     wanted: Annotated[str, typer.Argument(metavar="ID", help="The incident; the beginning of its id is enough.")],
-    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What is to be remembered.")] = None,
+    text: Annotated[
+        list[str] | None, typer.Argument(metavar="TEXT", help="What is to be remembered; quotes are not needed.")
+    ] = None,
     *,
     link: Annotated[
         str | None, typer.Option("--link", metavar="ID", help="Another incident that it has to do with.")
@@ -27,7 +29,7 @@ def note(
         from overdeck.incidents import noting
         from overdeck.incidents.when import timestamp
 
-        said = text if text is not None else message or ""
+        said = " ".join(text) if text else message or ""
         here = find_registry(registry)
         added = noting.note(here, wanted, said, timestamp(time.time()), key=key, warn=out.warn, link=link)
         out.data = {**added.incident.facts, "recorded": added.recorded}

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 INPUT_LIMIT = 64 << 20
 """Bytes of a report: one of a thousand modules has less than a mebibyte."""
 
+TORN_TOLD = 5
+"""Torn lines that are named one by one; a log that was cut has one or two."""
+
 ONE = 'od-incidents open --class hook-timeout --title "…"'
 
 _MEANT = {
@@ -164,7 +167,12 @@ def _record(
         "repeated": sum(not opened.recorded for opened in done.opened),
         "idle": found.idle,
         "unclassed": [{"detector": seen.detector, "title": seen.title} for seen in done.unclassed],
+        "torn": [line for line, _ in found.torn],
     }
+    for _, why in found.torn[:TORN_TOLD]:
+        out.warn(f"{why}; that line was left out: it is torn or damaged")
+    if len(found.torn) > TORN_TOLD:
+        out.warn(f"{len(found.torn) - TORN_TOLD} more lines are torn or damaged; --json has their numbers")
     for opened in done.opened:
         _show(out, opened)
     for seen in done.unclassed:

@@ -47,8 +47,8 @@ def resolve(
     commit:SHA is accepted when, after a fetch, it is in the branch that ships (origin/main) and its message has
     the trailer 'Incident: ID'. test:PATH::ID@SHA is run in clean worktrees: it must fail on the parent of SHA, with
     its file laid over, and pass at SHA. repro:PATH and resume:PATH, programs in the repository, must fail at --broken
-    and end well at the head. What is run is listed, and needs --yes. Exit codes: 2 no artifact or no --yes, 4 it does
-    not hold, 5 nobody can tell now; of several, the highest.
+    and end well at the head. What is run is listed, and needs --yes. Exit codes: 2 no artifact or no --yes, 3 no such
+    incident, 4 it does not hold, 5 nobody can tell now. Everything that is wrong is told; the code is the highest.
     """
     with verb("incidents.resolve", as_json) as out:
         from overdeck.incidents import resolving
@@ -70,7 +70,12 @@ def resolve(
         out.data = {**(rows[0] if len(rows) == 1 else {}), "incidents": rows}
         for closed in outcome:
             incident = closed.incident
-            proofs = ", ".join(f"{one.get('artifact')} ({one.get('verdict')})" for one in incident.evidence)
+            proofs = ", ".join(f"{one.get('artifact')} ({one.get('verdict')})" for one in incident.standing)
+            for ref in closed.disproved:
+                out.warn(
+                    f"{ref} ended {incident.id} before, and it came back: is it the fix? "
+                    f"od-incidents show {incident.id}"
+                )
             already = "" if closed.recorded else "already "
             out.line(f"{incident.id} {already}{incident.state}{f': {proofs}' if proofs else ''}")
         if any(closed.recorded for closed in outcome):

@@ -23,8 +23,8 @@ def verify(
 ) -> None:
     """Check the evidence of resolved incidents again; one whose evidence no longer holds is evidence-lost from then on.
 
-    Exit codes: 4 where evidence was lost, 5 where nobody can tell now (nothing changes), 2 without --yes where
-    something has to be run.
+    Exit codes: 4 where evidence was lost, whatever else was found; 5 where nobody can tell now (nothing changes); 2
+    without --yes where something has to be run.
     """
     with verb("incidents.verify", as_json) as out:
         from overdeck.incidents import verifying

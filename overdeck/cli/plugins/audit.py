@@ -8,7 +8,7 @@ import typer
 
 from overdeck.cli.audit import FailOn
 from overdeck.cli.output import JsonOption, Output, verb
-from overdeck.errors import ExitCode
+from overdeck.errors import ExitCode, not_found
 from overdeck.paths import Places
 
 if TYPE_CHECKING:
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 
 def audit(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A plugin's folder: a clone, or one in the cache.")
+    plugin: Annotated[
+        str,
+        typer.Argument(metavar="PLUGIN", help="A folder, such as a clone; or the id or name of one installed."),
     ],
     *,
     fail_on: Annotated[
@@ -35,12 +36,27 @@ def audit(
     with verb("plugins.audit", as_json) as out:
         from overdeck.wiring.plugins.judge import judge
 
-        found = judge(folder, home=Places.from_environment().home, path=os.environ.get("PATH"))
+        places = Places.from_environment()
+        found = judge(_folder(plugin, places), home=places.home, path=os.environ.get("PATH"))
         out.data = _data(found)
         _show(found, out)
         worst = found.worst()
         if fail_on and worst in {"error", fail_on.value}:
             out.exit_code = ExitCode.FINDINGS
+
+
+def _folder(plugin: str, places: Places) -> Path:
+    """The folder that is meant: a path, or the last that the client lists for a plugin of that id or name."""
+    from overdeck.wiring.plugins.ledger import Ledger
+    from overdeck.wiring.scope import here
+
+    if Path(plugin).is_dir() or "/" in plugin.partition("@")[0]:
+        return Path(plugin)
+    known = Ledger(places, here()).named(plugin)
+    roots = [root for root in known.roots if root.is_dir()]
+    if not roots:
+        raise not_found(f"{known.id} is installed in no folder that is there", hint="overdeck plugins list")
+    return roots[-1]
 
 
 def _data(found: "Verdict") -> dict[str, object]:
@@ -66,9 +82,12 @@ def _data(found: "Verdict") -> dict[str, object]:
 
 
 def _show(found: "Verdict", out: Output) -> None:
-    out.line(
-        f"{found.name} {found.version}".rstrip() + f": {len(found.handlers)} hooks, {len(found.servers)} servers"
-    )
+    from overdeck.wiring.audit.advice import alike
+    from overdeck.wiring.audit.wording import count
+
+    hooks = count(len(found.handlers), "hook")
+    out.line(f"{found.name} {found.version}".rstrip() + f": {hooks}, {count(len(found.servers), 'server')}")
+    out.line(f"in {found.folder}")
     if found.handlers:
         out.table(
             ("event", "matcher", "runs"),
@@ -80,8 +99,9 @@ def _show(found: "Verdict", out: Output) -> None:
     for name, cost in found.audit.moments.items():
         if cost.handlers:
             least = "≥ " if cost.unknown else ""
+            starts = count(cost.starts, "start")
             out.line(
-                f"{name}: {cost.handlers} hooks, {least}{cost.starts} starts, {least}{cost.cpu_ms:g} ms CPU (model)"
+                f"{name}: {count(cost.handlers, 'hook')}, {least}{starts}, {least}{cost.cpu_ms:g} ms CPU (model)"
             )
     for handler in found.model_hooks:
         out.line(
@@ -89,15 +109,24 @@ def _show(found: "Verdict", out: Output) -> None:
         )
     hooked = [one for one in found.mentions if one.by_hooks]
     for one in hooked:
-        out.line(f"error calls-a-model: {one.file}:{one.line}: {one.what}: {one.text}")
+        out.line(f"error calls-a-model: {_inside(one.file, found)}:{one.line}: {one.what}: {one.text}")
     if others := len(found.mentions) - len(hooked):
         out.line(f"{others} more lines speak of a model in files that no hook starts (--json has them)")
     for oddity in found.oddities:
         out.line(f"warning odd-file: {oddity}")
-    for finding in found.findings:
-        out.line(f"{finding.severity} {finding.rule}: {finding.file}#{finding.pointer}: {finding.why}")
+    for group in alike(found.findings):
+        finding = group.first
+        place = f"{_inside(finding.file, found)}#{finding.pointer}"
+        out.line(f"{finding.severity} {finding.rule}: {place}: {finding.why}")
         out.line(f"  fix: {finding.fix}")
+        if group.times > 1:
+            out.line(f"  {group.times - 1} more of {finding.rule} in this file (--json has them)")
     out.line(_sentence(found))
+
+
+def _inside(file: Path, found: "Verdict") -> Path:
+    """A file as seen from the plugin's own folder."""
+    return file.relative_to(found.folder) if file.is_relative_to(found.folder) else file
 
 
 def _sentence(found: "Verdict") -> str:

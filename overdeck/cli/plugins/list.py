@@ -41,4 +41,6 @@ def list_plugins(as_json: JsonOption = False) -> None:
             ],
             below="where",
         )
-        out.note("next: overdeck plugins audit DIR, with one of the folders that --json names")
+        there = [plugin.id for plugin in found if any(root.is_dir() for root in plugin.roots)]
+        if there:
+            out.note(f"next: overdeck plugins audit {there[0]}")

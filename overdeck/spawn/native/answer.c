@@ -71,16 +71,20 @@ static void say_heads(const struct run *run, int count, bool errors) {
     say("\",");
 }
 
-/* The indices of the children that are `expired`, or else `cut`. */
-static void say_which(const struct run *run, int count, bool expired) {
+static bool was_expired(const struct child *child) { return child->expired; }
+static bool was_cut(const struct child *child) { return child->cut; }
+static bool has_asked(const struct child *child) { return child->asked; }
+
+/* The indices of the children of which `is` holds. */
+static void say_which(const struct run *run, int count, bool (*is)(const struct child *)) {
     const char *comma = "";
     say("[");
     for (int i = 0; i < count; i++)
-        if (expired ? run->children[i].expired : run->children[i].cut) {
+        if (is(&run->children[i])) {
             say("%s%d", comma, i);
             comma = ",";
         }
-    say("]");
+    say("],");
 }
 
 void say_run(const struct task *task, struct run *run, struct look before, struct look after) {
@@ -107,10 +111,10 @@ void say_run(const struct task *task, struct run *run, struct look before, struc
     say_heads(run, task->count, false);
     say_heads(run, task->count, true);
     say("%d,%d,%s,[%d,%d],", run->orphans, run->killed, run->timed_out ? "true" : "false", run->failed, run->why);
-    say_which(run, task->count, true);
-    say(",");
-    say_which(run, task->count, false);
-    say(",%lld,%d,%lld,%d]\n", (long long)before.at_ns, before.line, (long long)after.at_ns, after.line);
+    say_which(run, task->count, was_expired);
+    say_which(run, task->count, was_cut);
+    say_which(run, task->count, has_asked);
+    say("%lld,%d,%lld,%d]\n", (long long)before.at_ns, before.line, (long long)after.at_ns, after.line);
 }
 
 static int open_once(const char *file) { return open(file, O_RDONLY | O_CLOEXEC); }

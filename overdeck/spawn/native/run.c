@@ -187,8 +187,8 @@ static bool wait_for(int64_t deadline, bool all) {
                 drain(&child->out);
                 if (child->out.fd < 0)
                     closed = true;
-                else if (asks_for_background(child->out.head, child->out.head_length))
-                    child->in_background = true;
+                else if (!child->in_background && asks_for_background(child->out.head, child->out.head_length))
+                    child->in_background = child->asked = true;
             }
             if (polled[3 + 3 * i].revents) {
                 drain(&child->err);

@@ -29,7 +29,7 @@ struct task {
 
 struct child { /* one command of a run that is on its way */
     pid_t pid; /* 0 = over, or never started */
-    bool in_background, expired, cut;
+    bool in_background, asked, expired, cut; /* asked = it is in the background because it printed that it wants it */
     int exit;
     int64_t kill_at; /* SIGKILL follows then the SIGTERM of its timeout; 0 = it got none */
     int input; /* the payload's pipe; -1 = closed */

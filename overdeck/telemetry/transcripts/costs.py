@@ -55,7 +55,7 @@ class CommandCost:
         for count, name in ((self.killed, "killed"), (self.not_started, "not started"), (self.errors, "fails")):
             if count * 100 >= self.runs:
                 return f"{name} {100 * count / self.runs:.0f} %"
-        return "" if self.acted else "never acted"
+        return "" if self.acted else "no act recorded"
 
 
 @dataclass(frozen=True)

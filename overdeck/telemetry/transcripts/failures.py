@@ -9,7 +9,10 @@ OTHER = "other words"
 
 NO_PYTHON_SCRIPT = "its Python script is not there"
 
-_PREFIX = re.compile(r"^(?:Failed with non-blocking status code|Error executing \w+ hook):\s*")
+_PREFIX = re.compile(
+    r"^(?:(?:Failed with non-blocking status code|Error executing \w+ hook):\s*"
+    r"|Hook script appears to be missing [^\n]{0,4200} exited \d+ with:\s*)"
+)
 _LONGEST_TEXT, _LONGEST_SHAPE = 16_384, 300
 _NOT_STARTED_CODES = {126: "cannot be executed", 127: "command not found"}
 
@@ -20,6 +23,10 @@ _ERRNOS = (
 _NOT_STARTED = (
     (re.compile(rf"^Failed to run: .*\b({_ERRNOS})\b", re.S), "could not be started"),
     (re.compile(r"^Failed to run: "), "could not be started"),
+    (
+        re.compile(rf"^Error occurred while executing hook command: .*\b({_ERRNOS})\b.*\bposix_spawn\b", re.S),
+        "could not be started",
+    ),
     (re.compile(r"^\S*python\S*: can't open file .*No such file or directory", re.M), NO_PYTHON_SCRIPT),
     (re.compile(r"MODULE_NOT_FOUND'[^\[]*requireStack: \[\]"), "its Node script is not there"),
     (re.compile(r"cannot execute binary file|Exec format error"), "not a program for this machine"),

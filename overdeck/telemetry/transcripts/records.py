@@ -14,10 +14,14 @@ from typing import NamedTuple
 from uuid import UUID
 
 from overdeck.telemetry.lines import Rejected
+from overdeck.telemetry.transcripts.denials import Denial, denial
 from overdeck.telemetry.transcripts.failures import NO_PYTHON_SCRIPT, blocked_by_accident, failure_of
 
 RUNS = ("ok", "blocked", "error", "killed", "cancelled", "not-started")
 """What a run can end as. ``killed``: at its timeout; ``cancelled``: by the user, or the record does not say why."""
+
+DENIAL = "hook_denial"
+"""The kind of a block that is no attachment (denials.py): a word of ours."""
 
 NOTE = "note"
 """A record about what hooks said or decided, beside those of the runs themselves."""
@@ -86,14 +90,15 @@ class Record(NamedTuple):
 
 
 def record(line: bytes) -> Record | str | None:
-    """The hook record in a line, or the type of an attachment that is none; None where it is no attachment.
+    """The hook record in a line, or the type of an attachment that is none; None where the line speaks of no hook.
 
     Raises Rejected.
     """
     document = _object(line)
     body = document.get("attachment")
     if document.get("type") != "attachment":
-        return None
+        blocked = denial(document)
+        return _denied(document, blocked) if blocked else None
     if not isinstance(body, dict):
         raise Rejected("attachment is not an object")
     kind = body.get("type")
@@ -147,13 +152,46 @@ def record(line: bytes) -> Record | str | None:
     )
 
 
+def _denied(document: dict[str, object], blocked: Denial) -> Record:
+    moment = _time(document)
+    command = _storable(blocked.command, LONGEST_COMMAND) or None
+    event = blocked.hook.partition(":")[0]
+    uuid = _uuid(_text(document, "uuid") or f"{moment}|{blocked.hook}|{command}|{blocked.call}")
+    accident = blocked_by_accident(blocked.text)
+    return Record(
+        uuid=uuid,
+        ts=moment,
+        session=_text(document, "sessionId"),
+        sub=document.get("isSidechain") is True,
+        kind=DENIAL,
+        event=event,
+        hook=_storable(blocked.hook, _LONGEST_NAME),
+        command=command,
+        call=_hash63(f"{event}\0{blocked.call or uuid}"),
+        outcome="not-started" if accident else "blocked",
+        acted=True,
+        duration_ms=None,
+        timeout_ms=None,
+        exit_code=2,
+        stdout_bytes=0,
+        stderr_bytes=_bytes(blocked.text),
+        injected_bytes=_bytes(blocked.shown),
+        failure=NO_PYTHON_SCRIPT if accident else None,
+    )
+
+
 def words(line: bytes) -> str:
     """The text a record's hook failed with, for the eyes of the transcript's owner; kept nowhere. Empty if none."""
     try:
-        body = _object(line).get("attachment")
+        document = _object(line)
+        if blocked := denial(document):
+            return blocked.text
+        body = document.get("attachment")
+        if not isinstance(body, dict):
+            return ""
+        return _long_text(body, "stderr") or _long_text(body, "content") or _command(body)[1]
     except Rejected:
         return ""
-    return (_long_text(body, "stderr") or _long_text(body, "content")) if isinstance(body, dict) else ""
 
 
 def _object(line: bytes) -> dict[str, object]:

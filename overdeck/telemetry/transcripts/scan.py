@@ -1,9 +1,9 @@
 """The few lines of a transcript that may speak of hooks, found before anything is parsed.
 
 In JSON a quotation mark inside a string is written ``\\"``: so the bytes ``"attachment"`` occur only as a key or a
-value of their own, and a line without them is no attachment. Most bytes are prompts and tool output and are passed
-over by a search at memory speed (measured in docs/plans/telemetry.md). A line without them is not even checked for
-being JSON.
+value of their own, and a line without them is no attachment. What a hook blocked by exit 2 has marks of its own
+(denials.py). Most bytes are prompts and tool output and are passed over by searches at memory speed (measured in
+docs/plans/transcripts.md). A line without any of them is not even checked for being JSON.
 """
 
 import re
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from overdeck.telemetry.lines import Rejected
+from overdeck.telemetry.transcripts.denials import MARKS
 from overdeck.telemetry.transcripts.records import KINDS, Record, record
 
 _WORD = b'"attachment"'
@@ -56,12 +57,14 @@ def scan(data: bytes, offset: int) -> Found:
 
 
 def candidates(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """The lines of ``data`` that hold the word, without their newline, each with its offset in ``data``."""
-    at = 0
-    while (word := data.find(_WORD, at)) >= 0:
-        start = data.rfind(b"\n", at, word) + 1 or at
+    """The lines of ``data`` that hold the word or a mark, without their newline, each with its offset in ``data``."""
+    ahead = {word: data.find(word) for word in (_WORD, *MARKS)}
+    while (word := min((place for place in ahead.values() if place >= 0), default=-1)) >= 0:
+        start = data.rfind(b"\n", 0, word) + 1
         end = data.find(b"\n", word)
         if end < 0:
             end = len(data)
         yield start, data[start:end]
-        at = end + 1
+        for sought, place in ahead.items():
+            if 0 <= place <= end:
+                ahead[sought] = data.find(sought, end)

@@ -31,19 +31,22 @@ create table transcript_others (source integer, kind varchar, records bigint);
 """
 
 # Hooks of one event run side by side and the client waits for all of them: the longest is what the call waited.
+# What reached the model stands in the run's record, in a note of the same call, or in both; the note of a session's
+# start does not say which call it was of (recorded of 2.1.197).
 EVENT_COST = """
 select day, event, count(*) filter (records > 0) as calls, sum(records)::bigint as records,
     round(quantile_cont(wall_ms, 0.5), 1) as p50_ms, round(quantile_cont(wall_ms, 0.95), 1) as p95_ms,
     max(wall_ms) as max_ms, sum(wall_ms)::bigint as waited_ms, sum(hook_ms)::bigint as hook_ms,
     sum(killed)::bigint as killed, sum(not_started)::bigint as not_started,
-    greatest(sum(by_runs), sum(by_notes))::bigint as injected_bytes
+    (case when event = 'SessionStart' then greatest(sum(by_runs), sum(by_notes))
+        else sum(greatest(by_runs, by_notes)) end)::bigint as injected_bytes
 from (
     select date_trunc('{unit}', min(ts))::date as day, event, count(*) filter (outcome <> 'note') as records,
         max(duration_ms) as wall_ms, sum(duration_ms) as hook_ms,
         count(*) filter (outcome = 'killed') as killed, count(*) filter (outcome = 'not-started') as not_started,
         coalesce(sum(injected_bytes) filter (outcome <> 'note'), 0) as by_runs,
         coalesce(sum(injected_bytes) filter (outcome = 'note'), 0) as by_notes
-    from {rows} group by event, call
+    from {rows} group by event, session, call
 )
 group by day, event having calls > 0
 """

@@ -1,13 +1,13 @@
 """Adopting the hooks of one settings file: replay, certificates, and the switch of those that were equal."""
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from overdeck.authoring.fleet import load_fleet, matchers, write_plans
+from overdeck.authoring.fleet import front_command, load_fleet, matchers, write_plans
 from overdeck.dispatch.planning import Recipe
 from overdeck.errors import ExitCode, OverdeckError, usage
 from overdeck.files import write_atomically
@@ -27,11 +27,13 @@ from overdeck.wiring.adopt.record import (
     write_certificate,
     write_switches,
 )
-from overdeck.wiring.adopt.replay import Replay, Workshop, replay_all
+from overdeck.wiring.adopt.replay import Replay, Workshop
 from overdeck.wiring.adopt.switch import switched
+from overdeck.wiring.adopt.together import replay_all
 from overdeck.wiring.entries import Refused
 from overdeck.wiring.install import wanted_groups
 from overdeck.wiring.rewrite import Rewrite, check_folder, check_writable, in_turn, read, refused, rewrite
+from overdeck.wiring.scope import scope_warnings
 from overdeck.wiring.settings import Settings, parse_settings
 
 CONFIG = b"""# Made by overdeck adopt: only what you had runs. Overdeck's own guards: packs = ["guards"]
@@ -158,8 +160,9 @@ def adopt(
             config = _config(places, text, undo) if chosen else ""
             change, beside, had = _changed(file, text, recipe, chosen, made)
             result = Adoption(
-                file, tuple(reports), tuple(one.id for one in chosen), tuple(left), change, beside=beside
-            )
+                file, tuple(reports), tuple(one.id for one in chosen), tuple(left), change, beside=beside,
+                warnings=tuple(_warnings(file, recipe, chosen)),
+            )  # fmt: skip
             check_writable(change)
             check_folder(places.state)
             if dry_run:
@@ -171,10 +174,23 @@ def adopt(
                 backup = _put_in_force(places, settings, chosen, change, had, config, undo)
             undo.pop_all()
             drop_pending(places)
-            return Adoption(file, result.reports, result.adopted, result.left, change, paths, backup, beside)
+            return replace(result, certificates=paths, backup=backup)
 
     shown = in_turn(lambda: attempt(True), places=places, lock=False, subject=file)
     return shown if dry_run else in_turn(lambda: attempt(False), places=places, lock=True, subject=file)
+
+
+def _warnings(file: Path, recipe: Recipe, chosen: Sequence[Candidate]) -> Iterator[str]:
+    """What must be known where the file is a project's."""
+    if not chosen or not chosen[0].project:
+        return
+    if file.name == "settings.local.json":
+        yield from scope_warnings("local", file, front_command(recipe)[0])
+    else:
+        yield (
+            f"{file} has {len(chosen)} hooks less, and entries that start a program of this machine: whoever gets "
+            "the file by git runs none of them; leave it out of commits, or take it back: overdeck adopt --undo"
+        )
 
 
 def _modules(

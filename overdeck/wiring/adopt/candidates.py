@@ -123,7 +123,7 @@ def _why_no_matcher(handler: Handler) -> str:
     if plain:
         return ""
     if not clients.subject_key(handler.event):
-        return f"what a matcher of {handler.event} is held against was not measured"
+        return f"a module has no matcher at {handler.event}: it would be asked every time"
     if matchers.routes(handler.event, handler.matcher) in (["-"], ["?"]) and not _may_match(handler.matcher):
         return f"its matcher {handler.matcher!r} matches nothing: it never runs"
     return ""

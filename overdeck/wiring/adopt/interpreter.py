@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from overdeck.files import read_regular, read_start
 from overdeck.process import Completed, run
 from overdeck.wiring.commandline import simple_words
 from overdeck.wiring.handler import Handler
-from overdeck.wiring.reading import is_regular, read_regular, read_start
+from overdeck.wiring.reading import is_regular
 
 _ASK = (
     "import json, os, sys; print(json.dumps({'executable': sys.executable,"
@@ -75,7 +76,7 @@ def script_of(
     if said is None:
         return None, f"{program} did not say how it is set up"
     if said["own"]:
-        return None, "it has a virtual environment of its own"
+        return None, f"its Python, {said['executable']}, is a virtual environment's"
     if said["real"] != python:
         return None, f"it is for another Python: {said['real']}"
     if said["usercustomize"] or not set(said["finders"]) <= _FINDERS:

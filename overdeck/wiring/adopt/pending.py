@@ -15,10 +15,9 @@ from typing import Any
 
 from overdeck.authoring.fleet import write_plans
 from overdeck.dispatch.planning import Recipe
-from overdeck.files import locked, write_atomically
+from overdeck.files import locked, read_regular, write_atomically
 from overdeck.paths import Places
 from overdeck.wiring.adopt.record import digest, folder, read_switches, write_switches
-from overdeck.wiring.reading import read_regular
 from overdeck.wiring.rewrite import LOCK_WAIT_S, read
 
 

@@ -11,12 +11,11 @@ from typing import Any
 
 from overdeck import __version__
 from overdeck.authoring.fleet import interpreter
-from overdeck.files import write_atomically
+from overdeck.files import read_regular, write_atomically
 from overdeck.paths import Places
 from overdeck.wiring.adopt.candidates import Candidate
 from overdeck.wiring.adopt.interpreter import named_file
 from overdeck.wiring.adopt.replay import Replay
-from overdeck.wiring.reading import read_regular
 
 CLIENT_VERSION = "2.1.197"
 """Of Claude Code, whose reading of answers was measured (contract/FACTS.md) and is what both sides are read by."""
@@ -105,6 +104,7 @@ def certificate(candidate: Candidate, report: Replay, settings_digest: str) -> d
         "started": report.how,
         "cases": report.cases,
         "cases_by_event": report.events,
+        "cases_with_the_other_hooks": report.together,
         "answered": report.acted,
         "exits": report.exits,
         "files_left": report.files,

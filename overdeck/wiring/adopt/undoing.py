@@ -64,7 +64,7 @@ def refuse_adopted(places: Places, file: Path) -> None:
         return  # adopt --undo will say what is wrong with the record
     if ids:
         raise usage(
-            f"{len(ids)} hooks adopted from {file} run through our entries only: {', '.join(ids)}",
+            f"{len(ids)} hooks adopted from {file} run through our entries only: {_few(ids)}",
             hint="overdeck adopt --undo, then: overdeck uninstall",
             code="adopted",
         )
@@ -190,3 +190,16 @@ def adopted_hooks(places: Places) -> list[tuple[Settings, list[Candidate]]]:
         ]
         found.append((settings, kept))
     return found
+
+
+NAMED = 5
+"""Ids that an error names."""
+
+
+def _few(ids: Sequence[str]) -> str:
+    """
+    >>> _few(["a", "b"]), _few(list("abcdefg"))
+    ('a, b', 'a, b, c, d, e and 2 more')
+    """
+    shown = ", ".join(ids[:NAMED])
+    return f"{shown} and {len(ids) - NAMED} more" if len(ids) > NAMED else shown

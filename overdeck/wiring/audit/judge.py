@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overdeck.machine.processors import cores as usable
+from overdeck.wiring.audit.behind import Adopted, adopted_behind, with_adopted
 from overdeck.wiring.audit.cost import NOTHING, Cost, cost_of, dispatched
 from overdeck.wiring.audit.hooks import Known, hooks_of, key, known_by
 from overdeck.wiring.audit.moments import (
@@ -57,8 +58,9 @@ def audit(
         new = [finding for finding in late if (finding.file, finding.pointer) not in told]
         findings = worst_first([*findings, *new])
     dead, models = _at(findings, NEVER_STARTED.id), _at(findings, CALLS_MODEL)
+    behind = adopted_behind(files, places)
     clients = [
-        _client(own, seen, known, dead, models, cores or usable())
+        _client(own, seen, known, dead, models, behind, cores or usable())
         for own in (by_client(files) or {"claude": []}).values()
     ]
     return AuditReport(
@@ -89,6 +91,7 @@ def _client(
     known: Callable[[Handler], Known],
     dead: Set[tuple[str, str]],
     models: Set[tuple[str, str]],
+    behind: Sequence[Adopted],
     cores: int,
 ) -> ClientAudit:
     client, silent = client_of(files), silenced(files)
@@ -97,6 +100,8 @@ def _client(
     for job in work:
         result: Measured | None = measured.jobs.get((client, job.event, job.subject))
         cost = cost_of(job, result, known, cores=cores) if job.handlers else NOTHING
+        if behind:
+            cost = with_adopted(cost, job, behind, cores=cores)
         events.setdefault(job.event, {})[job.subject] = cost
     moments = _moments(client, events)
     on: dict[tuple[object, ...], list[str]] = {}
@@ -119,6 +124,8 @@ def _client(
         moments={moment.name: _sum(moment, events) for moment in moments},
         dispatcher={moment.name: dispatched(moment.calls, events) for moment in moments},
         hooks=tuple(hooks),
+        adopted=len(behind) if client == "claude" else 0,
+        adopted_started=sum(not one.forked for one in behind) if client == "claude" else 0,
     )
 
 

@@ -113,11 +113,11 @@ def dearer_tools(events: Mapping[str, Mapping[str, int]], usual: Sequence[str]) 
 
 def _subjects(event: str, files: Sequence[Settings], always: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     """The tools an event is reported for: the usual two, and every one that a matcher singles out."""
-    if client_of(files) != "claude":
-        yield from _plain_subjects(event, files, always)
+    if client_of(files) == "claude" and event in always and event not in TOOL_EVENTS:
+        yield from always[event]
         return
-    if event not in TOOL_EVENTS:
-        yield from always.get(event, ("*",))
+    if client_of(files) != "claude" or event not in TOOL_EVENTS:
+        yield from _plain_subjects(event, files, always)
         return
     usual = always["PreToolUse"]
     yield from usual
@@ -136,15 +136,21 @@ def _subjects(event: str, files: Sequence[Settings], always: Mapping[str, tuple[
 
 
 def _plain_subjects(event: str, files: Sequence[Settings], always: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """The subjects of the moments, and every plain word that a matcher of another client consists of."""
+    """The subjects of the moments, and every plain word of a matcher that one of the matchers singles out."""
     usual = always.get(event, ())
     yield from usual
-    if not named(client_of(files)).subject_key(event):
+    client = named(client_of(files))
+    if not client.subject_key(event):
         yield from () if usual else ("*",)
         return
     matchers = {handler.matcher for file in files for handler in file.all_handlers if handler.event == event}
-    words = dict.fromkeys(word for matcher in sorted(matchers) for word in re.findall(r"[A-Za-z_]\w*", matcher))
-    others = [word for word in words if word not in usual]
+    narrow = [matcher for matcher in sorted(matchers) if matcher not in ("", "*")]
+    words = dict.fromkeys(word for matcher in narrow for word in re.findall(r"[A-Za-z_][\w-]*", matcher))
+    others = [
+        word
+        for word in words
+        if word not in usual and any(client.matches(matcher, word, event) for matcher in narrow)
+    ]
     yield from others or (() if usual else ("*",))
 
 

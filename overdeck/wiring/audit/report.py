@@ -37,6 +37,9 @@ class ClientAudit(NamedTuple):
     moments: Mapping[str, Cost]
     dispatcher: Mapping[str, Dispatched]
     hooks: tuple[HookCost, ...]
+    adopted: int = 0
+    """Hooks that run behind our own entries as modules, and how many of them are still started as programs."""
+    adopted_started: int = 0
 
     @property
     def idle_hooks(self) -> list[HookCost]:
@@ -80,6 +83,8 @@ class ClientAudit(NamedTuple):
             "handlers": self.handlers,
             "commands": self.commands,
             "disabled": self.disabled,
+            "adopted": self.adopted,
+            "adopted_started": self.adopted_started,
             "events": {
                 event: {subject: finite(asdict(cost)) for subject, cost in by_subject.items()}
                 for event, by_subject in self.events.items()

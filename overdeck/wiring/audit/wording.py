@@ -14,7 +14,6 @@ CLIENT_NAMES = {
     "copilot": "Copilot",
 }
 
-
 PLAIN_STDOUT = ("SessionStart", "UserPromptSubmit")
 """Events at which all that a hook prints reaches the model (contract/FACTS.md, 3)."""
 
@@ -55,13 +54,13 @@ def at_least(value: float, unknown: int) -> str:
 def time(ms: float | None) -> str:
     """Milliseconds in the unit that fits.
 
-    >>> time(48.2), time(5012), time(791_896), time(40_000_000), time(None)
-    ('48 ms', '5.0 s', '13 min', '11 h', '?')
+    >>> time(3.333), time(48.2), time(5012), time(791_896), time(40_000_000), time(None)
+    ('3.3 ms', '48 ms', '5.0 s', '13 min', '11 h', '?')
     """
     if ms is None:
         return "?"
     if ms < 1000:
-        return f"{figure(ms) if ms < 10 else f'{ms:.0f}'} ms"
+        return f"{round(ms, 1):g} ms" if ms < 10 else f"{ms:.0f} ms"
     seconds = ms / 1000
     return duration(seconds) if seconds >= 120 else f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
 

@@ -14,12 +14,13 @@ from typing import Any
 
 from overdeck.dispatch import clients as answers
 from overdeck.dispatch import matchers
+from overdeck.files import read_regular
 from overdeck.paths import Places
 from overdeck.wiring.clients.claude_types import TARGETS, beside_hooks, flaws, in_manifest
 from overdeck.wiring.clients.opening import distinct, opened
 from overdeck.wiring.handler import LONGEST_TIMEOUT_S, Handler
 from overdeck.wiring.parsing import Dialect, Problem, Walk, document, kind, positive
-from overdeck.wiring.reading import below, listed, read_regular
+from overdeck.wiring.reading import below, listed
 from overdeck.wiring.settings import Settings
 
 NAME = "claude"
@@ -287,7 +288,8 @@ def matches(matcher: str, subject: str, event: str = "") -> bool:
 
 
 def subject_key(event: str) -> str:
-    return answers.subject_key(event)
+    """As the dispatcher has it, and SubagentStop's (measured); a module has no matcher there, so it need not know."""
+    return "agent_type" if event == "SubagentStop" else answers.subject_key(event)
 
 
 def longest_s(handler: Handler) -> float:

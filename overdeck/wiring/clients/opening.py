@@ -4,9 +4,10 @@ import errno
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from overdeck.files import read_regular
 from overdeck.wiring.clients import named
 from overdeck.wiring.parsing import Problem
-from overdeck.wiring.reading import present, read_regular
+from overdeck.wiring.reading import present
 from overdeck.wiring.settings import Settings
 
 

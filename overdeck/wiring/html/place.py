@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from overdeck.errors import usage
-from overdeck.wiring.reading import read_start
+from overdeck.files import read_start
 
 MARK = '<meta name="generator" content="overdeck audit">'
 """What the first bytes of every page hold; a file without it is somebody else's."""
@@ -13,6 +13,7 @@ _HEAD_BYTES = 1024
 
 def check_place(path: Path) -> None:
     """Raise OverdeckError (usage) where ``path`` is a folder, or a file that is no page of an audit."""
+    path = path.absolute()  # FileNotFoundError without a name where we are in a folder that is gone: that is told
     if path.is_dir():
         raise usage(f"{path} is a folder", hint=f"overdeck audit --html {path / 'audit.html'}")
     if not path.exists():

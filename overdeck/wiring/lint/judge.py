@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from overdeck.files import read_regular
 from overdeck.paths import Places
 from overdeck.wiring.jsonspans import JsonError, Node, line_of, scan_leniently
-from overdeck.wiring.reading import read_regular
 from overdeck.wiring.rules import Context, Rule
 from overdeck.wiring.rules.rule import SEVERITIES, Hit, Severity, hits
 from overdeck.wiring.settings import Settings

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from overdeck.errors import not_found, usage
+from overdeck.files import read_regular
 from overdeck.wiring.audit import AuditReport
 from overdeck.wiring.audit import audit as cost
 from overdeck.wiring.clients.claude import plugin_files
-from overdeck.wiring.reading import is_regular, read_regular
+from overdeck.wiring.reading import is_regular
 from overdeck.wiring.rules import Finding
 from overdeck.wiring.settings import Handler
 
@@ -92,8 +93,8 @@ class Verdict:
 def judge(folder: Path, *, home: Path | None = None, path: str | None = None) -> Verdict:
     """Judge the plugin in ``folder``. Raises OverdeckError: (3) no such folder, (2) no plugin in it."""
     if not folder.is_dir():
-        raise not_found(f"there is no folder {folder}", hint="overdeck plugins list --json names the folders")
-    folder = folder.absolute()
+        raise not_found(f"there is no folder {folder}", hint="overdeck plugins list")
+    folder = Path(os.path.abspath(folder))  # noqa: PTH100 - `..` goes, links stay
     manifest = _json(folder / ".claude-plugin" / "plugin.json")
     files = tuple(plugin_files(folder))
     if not manifest and not files and not _json(folder / ".mcp.json"):

@@ -1,8 +1,8 @@
 """What the client's files say of plugins: installed where, switched on by whom, blocked.
 
-Measured with Claude Code 2.1.197: a plugin runs where ``enabledPlugins`` of a settings file says true (by its code, a
-list too), and a project's word comes before the user's. What ``installed_plugins.json`` lists and no settings file
-names does not run. ``plugins/blocklist.json`` is not read.
+Measured with Claude Code 2.1.197: a plugin runs where ``enabledPlugins`` of a settings file says true (a list of
+versions does not switch it on), and a project's word comes before the user's. What ``installed_plugins.json`` lists
+and no settings file names does not run. ``plugins/blocklist.json`` is not read.
 """
 
 import json
@@ -123,7 +123,7 @@ class Ledger:
         for file in self.settings_files():
             switches = _document(file).get(SWITCHES)
             for name, value in switches.items() if isinstance(switches, dict) else ():
-                (on if value is True or isinstance(value, list) else off).setdefault(name, []).append(file)
+                (on if value is True else off).setdefault(name, []).append(file)
         return [
             Plugin(
                 name,

@@ -25,7 +25,7 @@ from overdeck.wiring.plugins.ledger import Ledger, Plugin
 from overdeck.wiring.rewrite import Rewrite, check_folder, check_writable, in_turn, read, refused, rewrite
 
 REASON = "removed-by-overdeck"
-"""The ``reason`` of our entries in the blocklist."""
+"""The ``reason`` of a removal in the blocklist."""
 
 _BOM = "\ufeff"
 
@@ -63,7 +63,15 @@ def remove(ledger: Ledger, name: str, *, dry_run: bool = False, root: Path = Pat
     the file system begins for an administrator's settings. Raises OverdeckError before anything is changed where one
     of the files cannot be edited, and (3) for an unknown name.
     """
-    plugin = ledger.named(name)
+    try:
+        plugin = ledger.named(name)
+    except OverdeckError:
+        begun = _journals(ledger.places, name)
+        if len(begun) != 1:
+            raise
+        plugin = Plugin(
+            json.loads(begun[0].read_bytes())["plugin"]
+        )  # killed when no file but ours named it any more
     return _carry_out(ledger, plugin, dry_run=dry_run, root=root, block_only=False)
 
 
@@ -83,7 +91,7 @@ def undo(places: Places, name: str, *, dry_run: bool = False) -> Removal:
     A file that somebody wrote to since is left, and named with its backup. Raises OverdeckError (3) where no
     removal of that name is known.
     """
-    journals = [path for path in _journals(places) if _safe(name) in (path.stem, path.stem.partition("@")[0])]
+    journals = _journals(places, name)
     if len(journals) != 1:
         raise not_found(
             f"no removal of {name!r} is there to be undone" if not journals else f"{name} is several plugins",
@@ -98,14 +106,13 @@ def undo(places: Places, name: str, *, dry_run: bool = False) -> Removal:
         files, left = [], []
         for entry in record["files"]:
             file, backup = Path(entry["file"]), entry["backup"]
-            now = read(file)
-            unknown = entry["was_there"] and not backup  # it was killed before it got here
-            if unknown and now is not None and _digest(now) != entry["sha256"]:
+            now, before = read(file), Path(backup).read_bytes() if backup else None
+            if now == before:
+                continue  # killed before it got here, or put back by hand
+            if now is None or _digest(now) != entry["sha256"]:
+                left.append(f"{file} was changed since: it stays; as it was before: {backup or 'not there'}")
                 continue
-            if unknown or now is None or _digest(now) != entry["sha256"]:
-                left.append(f"{file} was changed since: it stays; as it was before: {backup or 'see the backups'}")
-                continue
-            files.append(Rewrite(file, now, Path(backup).read_bytes() if backup else None))
+            files.append(Rewrite(file, now, before))
         swaps = [Swap(Path(entry["root"]), Path(entry["kept"])) for entry in record["swaps"]]
         swaps = [swap for swap in swaps if swap.kept.is_dir()]
         for change in files:
@@ -146,8 +153,10 @@ def _carry_out(ledger: Ledger, plugin: Plugin, *, dry_run: bool, root: Path, blo
 
 
 def _apply(places: Places, planned: Removal, *, journal: bool) -> Removal:
+    # What was killed half-way can be undone: the folders are noted before the first goes, the files with their backups
+    # before the first is replaced.
     if journal:
-        _write_journal(places, planned)  # before anything: what was killed half-way can be undone
+        _write_journal(places, replace(planned, files=()))
     swapped: list[Swap] = []
     try:
         for swap in planned.swaps:
@@ -161,16 +170,17 @@ def _apply(places: Places, planned: Removal, *, journal: bool) -> Removal:
                 shutil.rmtree(made, ignore_errors=True)
                 raise
             swapped.append(replace(swap, programs=programs))
-        backups = rewrite(planned.files, places.backups)
+        backups = rewrite(
+            planned.files,
+            places.backups,
+            backed_up=lambda copies: _write_journal(places, replace(planned, backups=copies)) if journal else None,
+        )
     except BaseException:
         for swap in reversed(swapped):
             with suppress(OSError):
                 stub.swap_back(swap.root, swap.kept)
         raise
-    done = replace(planned, swaps=tuple(swapped), backups=backups)
-    if journal:
-        _write_journal(places, done)
-    return done
+    return replace(planned, swaps=tuple(swapped), backups=backups)
 
 
 def _edits(ledger: Ledger, plugin: str, *, block_only: bool) -> Iterator[Rewrite]:
@@ -182,7 +192,8 @@ def _edits(ledger: Ledger, plugin: str, *, block_only: bool) -> Iterator[Rewrite
         for file in ledger.state_files:
             yield _edit(file, plugin, partial(switches.forget_known, plugin=plugin))
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    entry = {"plugin": plugin, "added_at": now, "reason": REASON, "text": f"overdeck plugins remove {plugin}"}
+    verb, reason = ("block", "blocked-by-overdeck") if block_only else ("remove", REASON)
+    entry = {"plugin": plugin, "added_at": now, "reason": reason, "text": f"overdeck plugins {verb} {plugin}"}
     fresh = json.dumps({"fetchedAt": now, "plugins": []}, indent=2) + "\n"
     yield _edit(
         ledger.blocklist, plugin, lambda text: switches.block(text, plugin, entry), needed=True, fresh=fresh
@@ -272,8 +283,10 @@ def _check_managed(root: Path, plugin: str) -> None:
             )
 
 
-def _journals(places: Places) -> list[Path]:
-    return sorted((places.state / "plugins").glob("*.json"))
+def _journals(places: Places, name: str) -> list[Path]:
+    """The journals of the plugin with this id, or of this name."""
+    journals = sorted((places.state / "plugins").glob("*.json"))
+    return [path for path in journals if _safe(name) in (path.stem, path.stem.partition("@")[0])]
 
 
 def _write_journal(places: Places, done: Removal) -> None:
@@ -283,7 +296,6 @@ def _write_journal(places: Places, done: Removal) -> None:
         str(change.file): {
             "file": str(change.file),
             "backup": str(done.backups[change.file]) if change.file in done.backups else None,
-            "was_there": change.before is not None,
             "sha256": _digest(change.after or b""),
         }
         for change in done.files

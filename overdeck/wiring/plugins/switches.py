@@ -13,9 +13,9 @@ Edit = Callable[[str], str]
 
 
 def is_on(text: str, plugin: str) -> bool:
-    """Whether a settings file's text switches the plugin on: with true, or a list. Raises Refused."""
+    """Whether a settings file's text switches the plugin on: with true, and nothing else (measured). Raises Refused."""
     tables = _root(text).named(SWITCHES)
-    return any(item.node.value is not False for table in tables for item in table.node.named(plugin))
+    return any(item.node.value is True for table in tables for item in table.node.named(plugin))
 
 
 def forget_switch(text: str, plugin: str) -> str:

@@ -1,5 +1,5 @@
-"""The lint rules, worst first. A new rule is a function, a ``Rule`` and a line here, and its page in "
-"``pages/``."""
+"""The lint rules, worst first. A new rule is a function, a ``Rule`` and a line here, and its page in
+``pages/``."""
 
 from overdeck.wiring.rules import (
     answers,

@@ -1,5 +1,5 @@
-"""Rules about what a hook answers: text that spoils its JSON, fields in the wrong place, the exit code "
-"that blocks."""
+"""Rules about what a hook answers: text that spoils its JSON, fields in the wrong place, the exit code
+that blocks."""
 
 import ast
 import json
@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from overdeck.dispatch.matchers import CLAUDE_EVENTS
 from overdeck.wiring.rules.code import Code
+from overdeck.wiring.rules.pattern import Pattern
 from overdeck.wiring.rules.rule import DOCS, Context, Hit, Rule
-from overdeck.wiring.rules.shell import Command
 from overdeck.wiring.settings import Handler
+from overdeck.wiring.shellcommand import Command
 
 BLOCKS_BY_EXIT_2 = ("PreToolUse", "UserPromptSubmit", "Stop", "SubagentStop")
 """Events on which exit 2 refuses, and exit 1 does not (FACTS 3)."""
@@ -22,32 +23,30 @@ TAKES_NO_DECISION = (
 )  # fmt: skip
 """Events on which a ``decision`` at the top of the answer decides nothing."""
 
-_REFUSES = re.compile(
+_REFUSES = Pattern(
     r"\b(block(?:ed|ing)?|den(?:y|ied)|forbid(?:den)?|refus(?:e|ed|ing)|not (?:allowed|permitted)|prohibited)\b",
     re.IGNORECASE,
 )
-_NOT_REFUSED = re.compile(
-    r"\b(non-?blocking|cannot|can't|could not|failed to|usage|missing|error reading)\b", re.I
-)
-_VARIABLE = re.compile(r"\$(?:\{[^}]*\}|\w+|\([^()]*\))")
-_JQ_SPECIFIC = re.compile(r"hookSpecificOutput\"?'?\s*:\s*\{([^{}]*)\}")
-_SEVERAL = re.compile(r"hook_event_name")
+_NOT_REFUSED = Pattern(r"\b(non-?blocking|cannot|can't|could not|failed to|usage|missing|error reading)\b", re.I)
+_VARIABLE = Pattern(r"\$(?:\{[^}]*\}|\w+|\([^()]*\))")
+_JQ_SPECIFIC = Pattern(r"hookSpecificOutput\"?'?\s*:\s*\{([^{}]*)\}")
+_SEVERAL = Pattern(r"hook_event_name")
 
 
 class Answer(NamedTuple):
-    """An object that a script prints: its top-level keys, its ``hookSpecificOutput`` (None where unknown), "
-    "its line."""
+    """An object that a script prints: its top-level keys, its ``hookSpecificOutput`` (None where unknown),
+    its line."""
 
     keys: Mapping[str, object]
     specific: Mapping[str, object] | None
     line: int
 
 
-_PERMISSION = re.compile(r"permissionDecision\b")
-_DECIDES = re.compile(r"\bdecision[\"']?\s*:")
-_EVENT_NAMED = re.compile(r"hookEventName[\"']\s*:\s*\\?[\"'](\w+)")
+_PERMISSION = Pattern(r"permissionDecision\b")
+_DECIDES = Pattern(r"\bdecision[\"']?\s*:")
+_EVENT_NAMED = Pattern(r"hookEventName[\"']\s*:\s*\\?[\"'](\w+)")
 _ANSWERS = ("hookSpecificOutput", "decision", "continue", "systemMessage")
-_PRINTS_TEXT = re.compile(r"print\(\s*f?[\"'](?![{\[])(?![^\n]*stderr)")
+_PRINTS_TEXT = Pattern(r"print\(\s*f?[\"'](?![{\[])(?![^\n]*stderr)")
 _EXITS_1 = ("exit(1", 'exit("', "exit('", "exit(f", "SystemExit(", "exit 1")
 
 UNKNOWN = object()

@@ -11,16 +11,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from overdeck.files import read_regular
 from overdeck.wiring.commandline import simple_words
-from overdeck.wiring.reading import read_regular
-from overdeck.wiring.rules import shell
 from overdeck.wiring.rules.python import Python
 from overdeck.wiring.settings import Handler, Settings
+from overdeck.wiring.shellcommand import Command
+from overdeck.wiring.shells import SHELLS, shell_call
+from overdeck.wiring.shellscript import Unclear, parse
 
 LONGEST_SCRIPT_BYTES = 1_000_000
 """A longer file is not read: it is a program, or something that only looks like a script."""
 
-_SHELLS = ("sh", "bash", "dash", "zsh", "ksh")
 _SUFFIXES = {".py": "python", ".sh": "shell", ".bash": "shell"}
 _SUFFIXES |= dict.fromkeys((".js", ".cjs", ".mjs", ".ts", ".mts", ".cts"), "node")
 _HOLDS_PAYLOAD = re.compile(r"^[ \t]*(\w+)[^\n=]*=\s*(?:json\.loads?\(|sys\.stdin)", re.MULTILINE)
@@ -41,13 +42,13 @@ class Code:
     """The first line of the file as it stands there, line end included."""
 
     @cached_property
-    def commands(self) -> tuple[shell.Command, ...]:
+    def commands(self) -> tuple[Command, ...]:
         """What a shell script does; empty where it is none, or not understood."""
         if self.language != "shell":
             return ()
         try:
-            return shell.parse(self.text)
-        except (shell.Unclear, RecursionError):
+            return parse(self.text)
+        except (Unclear, RecursionError):
             return ()
 
     @cached_property
@@ -90,8 +91,8 @@ class Code:
 
 
 class Named(NamedTuple):
-    """The script that an argv runs: a path, or text given on the command line. ``direct``: the kernel "
-    "starts it."""
+    """The script that an argv runs: a path, or text given on the command line. ``direct``: the kernel
+    starts it."""
 
     path: str = ""
     text: str = ""
@@ -167,8 +168,8 @@ def named_script(words: Sequence[str]) -> Named:
         while rest and (rest[0] == "-S" or re.match(r"[A-Za-z_]\w*=", rest[0])):
             rest = rest[1:]
         return named_script(rest) if rest and not rest[0].startswith("-") else Named()
-    if name in _SHELLS:
-        return _shell_script(rest)
+    if call := shell_call((name, *rest)):
+        return Named(call.script, call.line or "", "shell") if call.script or call.line else Named()
     if _PYTHON.match(name):
         while rest and _PYTHON_ALONE.match(rest[0]):
             rest = rest[1:]
@@ -184,17 +185,9 @@ def named_script(words: Sequence[str]) -> Named:
     return Named(words[0], direct=True) if "/" in words[0] else Named()
 
 
-def _shell_script(rest: Sequence[str]) -> Named:
-    while rest and re.match(r"-[A-Za-z]+$", rest[0]):
-        if "c" in rest[0]:
-            return Named(text=rest[1], language="shell") if len(rest) > 1 else Named()
-        rest = rest[2:] if rest[0] == "-o" else rest[1:]
-    return Named(rest[0], "", "shell") if rest and not rest[0].startswith("-") else Named()
-
-
 def read_code(path: Path, language: str = "") -> Code | None:
-    """A script of moderate size, its language from its interpreter, ``#!`` line or suffix; None where it "
-    "is none."""
+    """A script of moderate size, its language from its interpreter, ``#!`` line or suffix; None where it
+    is none."""
     try:
         raw = read_regular(path, limit=LONGEST_SCRIPT_BYTES)
     except OSError:
@@ -224,7 +217,7 @@ def _by_shebang(first: bytes) -> str:
     if words and words[0].endswith("/env"):
         words = [word for word in words[1:] if word != "-S"]
     name = words[0].rpartition("/")[2] if words else ""
-    if name in _SHELLS and name != "zsh":
+    if name in SHELLS and name != "zsh":
         return "shell"
     if _PYTHON.match(name) or name == "uv":
         return "python"

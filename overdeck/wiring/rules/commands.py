@@ -6,13 +6,11 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PureWindowsPath
 
-from overdeck.wiring.commandline import simple_words
-from overdeck.wiring.inner import chain
 from overdeck.wiring.reading import is_regular, missing
 from overdeck.wiring.rules.code import known_variables, named_script, shebang
 from overdeck.wiring.rules.rule import Context, Hit, Rule
-from overdeck.wiring.rules.shell import BUILTINS
 from overdeck.wiring.settings import Handler, Settings
+from overdeck.wiring.shellcommand import BUILTINS
 
 _KEYWORDS = frozenset(
     {"!", "bg", "builtin", "do", "done", "elif", "else", "esac", "fc", "fg", "fi", "for", "function", "if", "in",
@@ -28,19 +26,9 @@ _SETS_PATH = ("PATH=",)
 _EVERYBODYS = ("claude", "codex", "gemini")
 
 
-def _words(context: Context, file: Settings, handler: Handler) -> list[str]:
-    return simple_words(handler, context.known(file)) if handler.starts_process else []
-
-
-def _hops(context: Context, file: Settings, handler: Handler) -> tuple[tuple[str, ...], ...]:
-    """The argv of a hook and of what that starts in its turn; none where its text does not decide it."""
-    words = _words(context, file, handler)
-    return chain(words, context.known(file)).hops if words else ()
-
-
 def _never_started(context: Context) -> Iterator[Hit]:
     for file, handler in context.handlers(*_EVERYBODYS):
-        hops = _hops(context, file, handler)
+        hops = context.hops(file, handler)
         for path in dict.fromkeys(path for words in hops for path in (words[0], named_script(words).path)):
             if path.startswith("/") and _ours_to_say(context, file, path) and missing(path):
                 yield Hit(
@@ -63,7 +51,7 @@ def _ours_to_say(context: Context, file: Settings, path: str) -> bool:
 def _direct_scripts(context: Context) -> Iterator[tuple[Settings, Handler, Path]]:
     """The files that a handler has the kernel start, those that are there."""
     for file, handler in context.handlers(*_EVERYBODYS):
-        for words in _hops(context, file, handler):
+        for words in context.hops(file, handler):
             if words[0].startswith("/") and is_regular(words[0]):
                 yield file, handler, Path(words[0])
 
@@ -133,7 +121,7 @@ def _not_on_path(context: Context) -> Iterator[Hit]:
     for file, handler in context.handlers(*_EVERYBODYS):
         if handler.shell:
             continue
-        for number, words in enumerate(_hops(context, file, handler)):
+        for number, words in enumerate(context.hops(file, handler)):
             by_shell = number > 0 or handler.args is None
             if "/" in words[0] or "\\" in words[0] or (by_shell and words[0] in _SHELL_WORDS):
                 continue
@@ -164,7 +152,7 @@ def _plugin_root(context: Context) -> Iterator[Hit]:
 
 def _relative(context: Context) -> Iterator[Hit]:
     for file, handler in context.handlers():
-        script = named_script(_words(context, file, handler)).path
+        script = named_script(context.words(file, handler)).path
         if not script or script.startswith(("/", "~", "$")) or PureWindowsPath(script).drive:
             continue
         root = "CLAUDE_PLUGIN_ROOT" if file.plugin_root is not None else "CLAUDE_PROJECT_DIR"

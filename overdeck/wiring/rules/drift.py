@@ -4,12 +4,14 @@ Without places nothing is known of an installation, and an entry with another pl
 """
 
 import hashlib
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overdeck.errors import OverdeckError
-from overdeck.wiring.reading import missing, read_regular
+from overdeck.files import read_regular
+from overdeck.wiring.reading import missing
 from overdeck.wiring.rules.rule import Context, Hit, Rule
 from overdeck.wiring.settings import Handler, Settings
 
@@ -27,9 +29,8 @@ def _ours(context: Context) -> Iterator[tuple[Settings, Handler]]:
 
 
 def _expected(places: "Places") -> tuple[dict[str, str], list[str], str] | None:
-    """Event → matcher by the manifests, the front's first words, and the plan folder; None where they are "
-    "not known."""
-    from overdeck.authoring.fleet import front_argv, load_fleet, matchers, recipe_for
+    """Event → matcher by the manifests, the front's command, and the plan folder; None where they are not known."""
+    from overdeck.authoring.fleet import front_command, load_fleet, matchers, recipe_for
 
     recipe = recipe_for(places)
     try:
@@ -38,8 +39,7 @@ def _expected(places: "Places") -> tuple[dict[str, str], list[str], str] | None:
         return None
     if fleet.problems:
         return None
-    argv = front_argv(recipe, "PreToolUse")
-    return matchers(fleet), argv[: argv.index("--plan")] if "--plan" in argv else argv[:1], recipe.plans
+    return matchers(fleet), front_command(recipe), recipe.plans
 
 
 def _of_this_home(handler: Handler, plans: str) -> bool:
@@ -82,8 +82,8 @@ def _front(context: Context) -> Iterator[Hit]:
         yield Hit(
             file.path,
             handler.pointer + "/command",
-            f"the entry starts {handler.command}, which is not this installation's front ({argv[0]}): it may "
-            "read plans that it does not understand",
+            f"the entry starts {shlex.join(started)}, which is not this installation's front "
+            f"({shlex.join(argv)}): it may read plans that it does not understand",
             _INSTALL,
         )
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from overdeck.dispatch.clients import subject_key
-from overdeck.dispatch.matchers import CLAUDE_TOOLS, SOURCES, matches
+from overdeck.dispatch.clients import TOOL_EVENTS
+from overdeck.dispatch.matchers import CLAUDE_TOOLS, SOURCES, exact_names, is_exact, matches
+from overdeck.wiring.rules.events import IGNORES_MATCHER
 from overdeck.wiring.rules.rule import Context, Hit, Rule
 from overdeck.wiring.settings import Handler, Settings
 
@@ -32,10 +33,11 @@ def _duplicates(context: Context) -> Iterator[Hit]:
 
 
 def _overlap(one: Handler, other: Handler) -> bool:
-    """Whether some call starts both."""
-    if one.matcher == other.matcher or not subject_key(one.event):
+    """Whether some call starts both, as far as that can be said: some events' matchers meet names that nobody knows."""
+    if one.matcher == other.matcher or one.event in IGNORES_MATCHER:
         return True
-    subjects = SOURCES if one.event == "SessionStart" else CLAUDE_TOOLS
+    written = [name for each in (one, other) if is_exact(each.matcher) for name in exact_names(each.matcher)]
+    subjects = {"SessionStart": SOURCES}.get(one.event, CLAUDE_TOOLS if one.event in TOOL_EVENTS else written)
     return any(matches(one.matcher, name) and matches(other.matcher, name) for name in subjects)
 
 

@@ -10,8 +10,8 @@ IGNORES_MATCHER = (
     "UserPromptSubmit", "Stop", "PostToolBatch", "TeammateIdle", "TaskCreated", "TaskCompleted", "WorktreeCreate",
     "WorktreeRemove", "CwdChanged",
 )  # fmt: skip
-"""The first three are measured, the others documented. Further events may have something to match: no "
-"finding there."""
+"""The first three are measured, the others documented. Further events may have something to match: no
+finding there."""
 
 _SOURCES = {
     "SessionStart": SOURCES,

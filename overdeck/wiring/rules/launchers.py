@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import PureWindowsPath
 
 from overdeck.wiring.commandline import simple_words
-from overdeck.wiring.rules import shell
 from overdeck.wiring.rules.code import Code
 from overdeck.wiring.rules.rule import Context, Hit, Rule
 from overdeck.wiring.settings import Handler
+from overdeck.wiring.shellcommand import BUILTINS
 
 PER_CALL = frozenset(
     {"PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "PermissionRequest", "UserPromptSubmit",
@@ -46,7 +46,7 @@ def _argvs(
         for command in code.commands:
             if command.argv and not any(part.startswith("function:") for part in command.block):
                 yield command.argv, code, command.line
-        if code.python is not None:
+        if code.mentions("subprocess") and code.python is not None:
             for call in code.python.calls_of(
                 "subprocess.run",
                 "subprocess.call",
@@ -104,7 +104,7 @@ def _shim_in(argv: tuple[str, ...], path: str | None) -> str:
         return argv[1]
     if _SHIMS.search(argv[0]):
         return argv[0]
-    if path and "/" not in argv[0] and argv[0] not in shell.BUILTINS:
+    if path and "/" not in argv[0] and argv[0] not in BUILTINS:
         there = shutil.which(argv[0], path=path)
         return there if there and _SHIMS.search(there) else ""
     return ""

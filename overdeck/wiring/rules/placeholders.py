@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 
 from overdeck.wiring.commandline import simple_words
-from overdeck.wiring.rules import shell
 from overdeck.wiring.rules.rule import DOCS, Context, Hit, Rule
+from overdeck.wiring.shellcommand import BUILTINS
+from overdeck.wiring.shellscript import Unclear, parse
 
 _NAMES = r"CLAUDE_(?:PROJECT_DIR|PLUGIN_ROOT|PLUGIN_DATA)"
 _UNQUOTED = re.compile(rf"\$(?:{_NAMES}\b|\{{{_NAMES}\}})")
@@ -18,8 +19,8 @@ def _unquoted(context: Context) -> Iterator[Hit]:
         if not handler.starts_process or handler.args is not None or handler.shell not in ("", "bash"):
             continue
         try:
-            commands = shell.parse(handler.command)
-        except shell.Unclear:
+            commands = parse(handler.command)
+        except Unclear:
             continue
         for command in commands:
             if command.name in _TAKES_WHOLE_LINE:
@@ -63,11 +64,11 @@ def _shell_form(context: Context) -> Iterator[Hit]:
             continue
         places = {"CLAUDE_PROJECT_DIR": "/p", "CLAUDE_PLUGIN_ROOT": "/r", "CLAUDE_PLUGIN_DATA": "/d"}
         words = simple_words(handler, places)
-        if not words or words[0] in shell.BUILTINS or re.match(r"[A-Za-z_]\w*=", handler.command):
+        if not words or words[0] in BUILTINS or re.match(r"[A-Za-z_]\w*=", handler.command):
             continue
         try:
-            command = shell.parse(handler.command)[-1]
-        except shell.Unclear:
+            command = parse(handler.command)[-1]
+        except Unclear:
             continue
         if any(_UNQUOTED.search(word.bare) for word in command.words):
             continue  # unquoted-placeholder says it, with the same cure

@@ -136,8 +136,8 @@ class Python:
         return None
 
     def payload_key(self, node: ast.expr) -> str:
-        """The key of the payload that an expression is: ``data.get("tool_name")``, ``data["tool_name"]`` "
-        "or a name."""
+        """The key of the payload that an expression is: ``data.get("tool_name")``, ``data["tool_name"]``
+        or a name."""
         node = self.value(node)
         if (
             isinstance(node, ast.Call)
@@ -151,8 +151,8 @@ class Python:
         return ""
 
     def exit_status(self, node: ast.stmt) -> int | str | None:
-        """The status a statement ends the process with, or the text it ends with (status 1); None where it "
-        "does not,
+        """The status a statement ends the process with, or the text it ends with (status 1); None where it
+        does not,
         or with what cannot be said.
         """
         call: ast.expr | None = None

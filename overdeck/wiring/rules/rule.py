@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from overdeck.wiring.commandline import simple_words
+from overdeck.wiring.inner import chain
 from overdeck.wiring.rules.code import Code, codes_of, known_variables
 from overdeck.wiring.settings import Handler, Settings
 
@@ -39,6 +41,8 @@ class Context:
     """This user's places, to hold our own entries against what would be installed now; None where nobody asks."""
     _codes: dict[_Key, tuple[Code, ...]] = field(default_factory=dict, repr=False)
     _read: dict[Path, Code | None] = field(default_factory=dict, repr=False)
+    _known: dict[tuple[Path, Path | None, str], dict[str, str]] = field(default_factory=dict, repr=False)
+    _hops: dict[_Key, tuple[tuple[str, ...], ...]] = field(default_factory=dict, repr=False)
 
     def handlers(self, *clients: str) -> Iterator[tuple[Settings, Handler]]:
         """Every handler of every file of these clients (default: Claude Code), with its file."""
@@ -57,7 +61,22 @@ class Context:
 
     def known(self, file: Settings) -> dict[str, str]:
         """The placeholders whose value is certain for this file's handlers."""
-        return known_variables(file, None if self.portable else self.home, self.user_dir)
+        key = (file.path, file.plugin_root, file.client)
+        if key not in self._known:
+            self._known[key] = known_variables(file, None if self.portable else self.home, self.user_dir)
+        return self._known[key]
+
+    def words(self, file: Settings, handler: Handler) -> tuple[str, ...]:
+        """The argv of a handler; empty where its text does not decide it."""
+        return self.hops(file, handler)[0] if self.hops(file, handler) else ()
+
+    def hops(self, file: Settings, handler: Handler) -> tuple[tuple[str, ...], ...]:
+        """The argv of a handler and of what that starts in its turn; none where its text does not decide it."""
+        key = (file.path, handler.pointer)
+        if key not in self._hops:
+            words = simple_words(handler, self.known(file)) if handler.starts_process else []
+            self._hops[key] = chain(words, self.known(file)).hops if words else ()
+        return self._hops[key]
 
     def codes(self, file: Settings, handler: Handler) -> tuple[Code, ...]:
         """The shell line of a handler and the script it names, as far as they can be read; each file once."""
@@ -79,8 +98,8 @@ class Context:
 
 
 class Hit(NamedTuple):
-    """One place where a rule applies, with the exact fix. ``script`` and ``line`` (from 1) where it is in "
-    "a script."""
+    """One place where a rule applies, with the exact fix. ``script`` and ``line`` (from 1) where it is in
+    a script."""
 
     file: Path
     pointer: str

@@ -8,8 +8,8 @@ from overdeck.dispatch.matchers import matches
 from overdeck.wiring.rules.code import Code
 from overdeck.wiring.rules.launchers import PER_CALL
 from overdeck.wiring.rules.rule import Context, Hit, Rule
-from overdeck.wiring.rules.shell import Command
 from overdeck.wiring.settings import Handler, Settings
+from overdeck.wiring.shellcommand import Command
 
 _DEV_STDIN = re.compile(r"/dev/stdin|/dev/fd/0|/proc/self/fd/0")
 _NODE_DEV_STDIN = re.compile(r"(?:readFileSync|openSync|createReadStream)\(\s*(['\"`])/dev/stdin\1")

@@ -19,7 +19,7 @@ def _dropped(context: Context) -> Iterator[Hit]:
                 file.path,
                 problem.pointer,
                 f"{problem.reason}{where}: the client ignores the whole file{silence}, its {lost} "
-                f"handlers{rules} with it",
+                f"{'handler' if lost == 1 else 'handlers'}{rules} with it",
                 problem.fix,
             )
 

@@ -11,7 +11,7 @@ from overdeck.wiring.rules.code import Code
 from overdeck.wiring.rules.launchers import PER_CALL
 from overdeck.wiring.rules.python import Block, Python
 from overdeck.wiring.rules.rule import Context, Hit, Rule, group_of
-from overdeck.wiring.rules.shell import Command
+from overdeck.wiring.shellcommand import Command
 
 _LOCKS = (
     "flock",

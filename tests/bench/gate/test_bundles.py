@@ -4,13 +4,13 @@ import random
 from math import log
 
 import pytest
+from runs import made_run
 
 from overdeck.bench.blocks import Block
 from overdeck.bench.costs import log_ratios
 from overdeck.bench.gate.bundles import MOST, bundled, pairs_a_block
 from overdeck.bench.gate.verdict import check_clock
 from overdeck.errors import InvalidMeasurement
-from tests.support.runs import made_run
 
 
 def blocks_of(*cpu_us: tuple[int, int]) -> list[Block]:

@@ -5,6 +5,8 @@ import sys
 import pytest
 from gated import GATE, HOOK
 
+from overdeck.bench.stress import stress
+
 PYTHON_HOOK = f"#!{sys.executable} -IS\nimport sys, time\nsys.stdin.read()\nprint('ok')\n"
 LOOP = "i=0\nwhile [ $i -lt {turns} ]; do i=$((i+1)); done\n"
 
@@ -72,3 +74,30 @@ def test_5_percent_more_cpu_fails_on_cpu_and_an_equal_tree_passes(hookbench, rep
             break
     assert (said.code, verdicts(row)["cpu"]) == (1, "fail")
     assert equal.data["verdict"] in ("pass", "inconclusive")  # wall may stay unclear on a busy machine
+
+
+@pytest.mark.measure
+@pytest.mark.slow
+@pytest.mark.parametrize("burners", [0, 2])
+@pytest.mark.parametrize(
+    ("before", "after", "metric"),
+    [
+        (HOOK + LOOP.format(turns=40000), HOOK + LOOP.format(turns=44000), "cpu"),
+        (PYTHON_HOOK, PYTHON_HOOK + "time.sleep(0.02)\n", "wall"),
+        (HOOK, HOOK + "/bin/true\n", "starts"),
+    ],
+    ids=["10 percent CPU", "20 ms of sleep", "one more true"],
+)
+def test_a_canary_sings_on_its_metric_with_and_without_burners_beside_it(
+    hookbench, repository, before, after, metric, burners
+):
+    repository.hook(before)
+    repository.gate(GATE.format(base=repository.commit()))
+    repository.hook(after)
+    for _ in range(3):  # a busy machine may leave one unclear, which is no pass
+        with stress(burners):
+            said = hookbench("gate", "--json", cwd=repository.root)
+        row = said.data["scenarios"][0]
+        if said.data["verdict"] != "inconclusive":
+            break
+    assert (said.code, verdicts(row)[metric]) == (1, "fail"), row["reason"]

@@ -211,7 +211,12 @@ def test_a_handler_that_is_killed_at_its_timeout_on_both_sides_is_invalid(gate, 
 
 @pytest.mark.parametrize("killed", [{"expired": (0,), "exits": (0,)}, {"cut": (0,), "exits": (None,)}])
 def test_a_run_in_which_a_handler_was_killed_or_cut_is_no_measurement(killed):
-    ended = Run(**(dict.fromkeys(Run._fields, 0) | {"exits": (0,), "expired": (), "cut": (), "stderr_head": ""}))
+    ended = Run(
+        **(
+            dict.fromkeys(Run._fields, 0)
+            | {"exits": (0,), "expired": (), "cut": (), "asked": (), "stderr_head": ""}
+        )
+    )
     arms = [Arm(name, "cat", (("cat",),), Path("/"), waits=(Wait(1.0, True),)) for name in ("base", "head")]
     scenario = Scenario("a call", ("{bin}/x",), b"", Tolerance())
     check_block(scenario, arms, [ended, ended])

@@ -194,6 +194,7 @@ SECRET = "s3cret-of-the-user"
         make.attachment(1, {"type": "hook_additional_context", "hookEvent": "Stop", "content": [SECRET]}),
         make.attachment(1, {"type": "hook_error_during_execution", "hookEvent": "Stop", "content": SECRET}),
         make.success(1) | {"cwd": f"/home/{SECRET}", "gitBranch": SECRET},
+        make.denied(1, f"you may not run {SECRET}"),
     ],
 )
 def test_nothing_that_a_hook_printed_is_kept(document: dict[str, Any]) -> None:

@@ -51,7 +51,12 @@ def test_the_worst_come_first(sessions: "Sessions") -> None:
     report = sessions.examine()
 
     assert [row.command for row in report.commands] == ["killed", "absent", "slow", "quick"]
-    assert [row.word for row in report.commands] == ["killed 100 %", "never started", "never acted", "never acted"]
+    assert [row.word for row in report.commands] == [
+        "killed 100 %",
+        "never started",
+        "no act recorded",
+        "no act recorded",
+    ]
 
 
 def test_failures_are_counted_by_text_and_the_text_stays_in_the_transcript(sessions: "Sessions") -> None:

@@ -52,6 +52,7 @@ def test_other_attachments_are_counted_by_type_and_not_parsed() -> None:
                 st.sampled_from(["type", "attachment", "x"]), st.sampled_from(["attachment", '"', "\\"])
             ),
             st.just(make.tool_result(7, json.dumps(make.success(8)))),
+            st.builds(make.denied, st.integers(0, 99), st.text(max_size=20)),
         ),
         max_size=8,
     ),

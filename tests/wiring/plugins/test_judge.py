@@ -181,6 +181,40 @@ def test_fail_on_is_for_a_build(plugin: Path, tmp_path: Path) -> None:
     assert shown.code == 0 and "call a model" in shown.out and "format.py:1" in shown.out
 
 
+def installed(home: Home, plugin: Path) -> None:
+    entry = [{"scope": "user", "installPath": str(plugin), "version": "1.2.3"}]
+    write(home.root / ".claude" / "plugins" / "installed_plugins.json", {"plugins": {"fine@market": entry}})
+
+
+@pytest.mark.parametrize("name", ["fine@market", "fine"])
+def test_a_plugin_of_the_list_is_judged_by_its_name(plugin: Path, tmp_path: Path, name: str) -> None:
+    home = Home(tmp_path / "home")
+    installed(home, plugin)
+    listed = home.run("overdeck", "plugins", "list")
+    assert "next: overdeck plugins audit fine@market" in listed.err
+    judged = home.run("overdeck", "plugins", "audit", name, "--json")
+    assert (judged.data["folder"], judged.data["version"]) == (str(plugin), "1.2.3")
+
+
+def test_a_plugin_whose_folder_is_gone_and_one_of_no_name_are_not_found(plugin: Path, tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    installed(home, tmp_path / "gone")
+    home.run("overdeck", "plugins", "audit", "fine@market", "--json").check_refused(3, "not-found", "no folder")
+    home.run("overdeck", "plugins", "audit", "other", "--json").check_refused(3, "no-such-plugin", "other")
+
+
+def test_a_fault_that_all_hooks_share_is_told_once_with_its_place_in_the_plugin(
+    plugin: Path, tmp_path: Path
+) -> None:
+    gone = {"type": "command", "command": '"${CLAUDE_PLUGIN_ROOT}/gone.sh"', "timeout": 5}
+    events = {event: [{"hooks": [gone]}] for event in ("Stop", "SessionStart", "SessionEnd")}
+    write(plugin / "hooks" / "hooks.json", {"hooks": events})
+    said = Home(tmp_path / "home").run("overdeck", "plugins", "audit", str(plugin / ".." / plugin.name)).out
+    assert f"in {plugin}\n" in said
+    assert said.count("error never-started: hooks/hooks.json#/hooks/Stop/0/hooks/0/command") == 1
+    assert said.count("error never-started") == 1 and "2 more of never-started in this file" in said
+
+
 def test_a_relative_folder_is_judged_alike(plugin: Path, tmp_path: Path) -> None:
     write(plugin / "hooks" / "format.py", "claude -p\n")
     ran = Home(tmp_path / "home").run("overdeck", "plugins", "audit", "fine", "--json", cwd=tmp_path)

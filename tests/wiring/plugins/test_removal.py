@@ -5,6 +5,7 @@ import os
 import random
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -251,10 +252,10 @@ def test_a_client_that_writes_in_between_loses_nothing(ledger, home, monkeypatch
     real = removing.rewrite
     state = home.root / ".claude.json"
 
-    def client_writes(changes, backups):
+    def client_writes(changes, backups, **more):
         monkeypatch.setattr(removing, "rewrite", real)
         state.write_text(state.read_text().replace('"count": 1', '"count": 2'))
-        return real(changes, backups)
+        return real(changes, backups, **more)
 
     monkeypatch.setattr(removing, "rewrite", client_writes)
     remove(ledger, PLUGIN)
@@ -288,6 +289,39 @@ def test_killed_at_any_moment_the_next_removal_finishes_it_and_undo_puts_it_back
             name: before[name] for name in before if "cache" not in name
         }
     assert -9 in ends
+
+
+KILLED = """
+import os, sys
+from overdeck.cli import doors
+from overdeck.wiring import rewrite
+replace, left = rewrite._replace, int(sys.argv.pop())
+def one(*given, **more):
+    global left
+    if left == 0:
+        os.kill(os.getpid(), 9)
+    left -= 1
+    replace(*given, **more)
+rewrite._replace = one
+sys.argv[0] = "overdeck"
+doors.overdeck()
+"""
+
+
+@pytest.mark.parametrize("replaced", range(8))
+@pytest.mark.parametrize("again", [True, False])
+def test_killed_between_two_files_it_can_be_undone_finished_or_not(home, replaced, again):
+    before = tree(home.root, ".local")
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, "plugins", "remove", PLUGIN, str(replaced)],
+        env=home.environment(), cwd=home.root, check=False,
+    )  # fmt: skip
+    assert killed.returncode == -9
+    if again:
+        assert home.run("overdeck", "plugins", "remove", PLUGIN).code == 0 and removed(home)
+
+    assert home.run("overdeck", "plugins", "remove", PLUGIN, "--undo").code == 0
+    assert tree(home.root, ".local") == before
 
 
 def test_a_folder_outside_of_the_clients_cache_is_never_touched(home, folder, tmp_path):
@@ -388,6 +422,7 @@ def test_block_keeps_out_a_plugin_that_was_never_there(home):
         and entry["plugin"] == "worse@market"
         and set(entry) == {"plugin", "added_at", "reason", "text"}
     )
+    assert (entry["reason"], entry["text"]) == ("blocked-by-overdeck", "overdeck plugins block worse@market")
     assert "blocked already" in home.run("overdeck", "plugins", "block", "worse@market").out
 
 
@@ -396,7 +431,7 @@ def test_block_says_what_it_does_not_do(home):
     warnings = home.run("overdeck", "plugins", "block", PLUGIN, "--json").document["warnings"]
 
     assert any("does not read" in text for text in warnings)
-    assert sum("plugins remove noisy@market" in text for text in warnings) == 5
+    assert sum("plugins remove noisy@market" in text for text in warnings) == 4
     assert {name for name, content in tree(home.root, ".local").items() if before.get(name) != content} == {
         ".claude/plugins/blocklist.json"
     }
@@ -430,7 +465,8 @@ def test_a_moved_config_folder_has_its_own_state_file(home, tmp_path):
 def test_list_says_who_switches_a_plugin_on(home):
     plugins = {entry["id"]: entry for entry in home.run("overdeck", "plugins", "list", "--json").data["plugins"]}
 
-    assert plugins[PLUGIN]["state"] == "on" and len(plugins[PLUGIN]["on_in"]) == 5
+    assert plugins[PLUGIN]["state"] == "on" and len(plugins[PLUGIN]["on_in"]) == 4
+    assert [Path(file).parts[-3] for file in plugins[PLUGIN]["off_in"]] == ["one"]  # a list of versions is no true
     home.run("overdeck", "plugins", "remove", PLUGIN)
     shown = home.run("overdeck", "plugins", "list").out
     assert "blocked" in shown and "quiet@market" in shown

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overdeck.wiring.rules.shell import Unclear, parse
+from overdeck.wiring.shellscript import Unclear, parse
 
 PIECES = ["a", "b c", '"', "'", "$(", ")", "`", "|", "&", ";", "\n", "if ", "then ", "fi", "case x in ", "esac",
           "${", "}", "{ ", "<<E\n", "E\n", "[[ ", "]]", "((", "))", "#", "\\", "for i in ", "do ", "done", "f() ",

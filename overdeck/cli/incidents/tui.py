@@ -1,0 +1,26 @@
+"""``od-incidents tui``."""
+
+import sys
+
+from overdeck.cli.incidents.options import RegistryOption, find_registry
+from overdeck.cli.output import verb
+from overdeck.errors import usage
+from overdeck.paths import Places
+
+
+def tui(registry: RegistryOption = None) -> None:
+    """Show the incidents page: by state, found as you type, with timeline, evidence and playbook. Press ? for its keys.
+
+    The same for programs, or without a terminal: od-incidents list --json. The page changes nothing.
+    """
+    with verb("incidents.tui", False):
+        here = find_registry(registry)
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            raise usage(
+                "the page needs a terminal, and standard input or output is none", hint="od-incidents list --json"
+            )
+        from overdeck.tui.app import run
+        from overdeck.tui.incidents import IncidentsPage
+
+        places = Places.from_environment()
+        run(places, IncidentsPage(here.root, places.cache))
