@@ -19,6 +19,8 @@ def exit_codes(run: Run) -> tuple[int | None, ...]:
 
     Without those of background commands that were cut off: no client waits for their end either.
     """
+    if len(run.exits) == 1 and not run.cut:
+        return run.exits
     codes = {code for index, code in enumerate(run.exits) if index not in run.cut}
     return tuple(sorted(codes, key=lambda code: -1000 if code is None else code))
 

@@ -12,7 +12,7 @@ from overdeck.bench.blocks import AHEAD, WARM_UP, Block, Conditions, Observed, P
 from overdeck.bench.control import control_arm
 from overdeck.bench.costs import log_ratios
 from overdeck.bench.eprocess import EProcess, fewest
-from overdeck.bench.judge import FEWEST_PAIRS, endings, judge, usual_endings
+from overdeck.bench.judge import FEWEST_PAIRS, Ending, endings, judge, usual_endings
 from overdeck.bench.limits import check_timeout
 from overdeck.bench.noise import read_noise
 from overdeck.bench.outcome import ALPHA, Comparison, Metric
@@ -209,14 +209,15 @@ def _measure(
     bets = [EProcess(alpha) for _ in range(1, plan.compared)]
     warm_ups: list[Block] = []
     kept: list[Block] = []
+    usual: tuple[Ending, ...] = ()
     with Pairing(arms, replace(conditions, on_run=on_run)) as pairing:
         planned = plan.warm_up + plan.pairs
         for block in islice(pairing.blocks(AHEAD if plan.until_decided else planned), planned):
             if block.number < 0:
                 warm_ups.append(block)
                 continue
-            warm_ups = warm_ups or [block]
-            if endings(block) != usual_endings(warm_ups):
+            usual = usual or usual_endings(warm_ups or [block])
+            if endings(block) != usual:
                 continue
             kept.append(block)
             if on_block:

@@ -24,6 +24,7 @@ from overdeck.bench.outcome import METRICS
 from overdeck.bench.recording import Machine, Plan, PlannedArm, Recording
 from overdeck.bench.starts.counter import Count, Starts
 from overdeck.errors import InvalidMeasurement, OverdeckError, usage
+from overdeck.machine.load import Load, Pressure, Ticks
 from overdeck.pipes import open_to_write, read_to_end
 from overdeck.spawn.launch import Run
 
@@ -130,12 +131,12 @@ def _worded(value: Any) -> object:
 
 
 def _noise(read: Noise) -> _Text:
-    return _Text(f'{{"at_ns": {read.at_ns}, {_machine(read._replace(at_ns=0))}')
+    return _Text(f'{{"at_ns": {read.at_ns}, {_machine(read.load, read.pressure, read.ticks)}')
 
 
 @lru_cache(maxsize=4)
-def _machine(read: Noise) -> str:
-    row = read.row()
+def _machine(load: Load | None, pressure: Pressure | None, ticks: Ticks | None) -> str:
+    row = Noise(load, pressure, ticks).row()
     del row["at_ns"]
     return json.dumps(row)[1:]
 

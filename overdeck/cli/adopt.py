@@ -99,6 +99,8 @@ def _adopt(
     own = file == user_settings(places).absolute()
     found = parse_settings(raw, file, plugin_root=read_settings(file).plugin_root)
     found = replace(found, scope="user" if own else "")
+    if yes and not dry_run:
+        _recover(places, out)
     chosen, left = adopting.choose(places, found, only)
     if not yes:
         again = _again(file, own, only, payloads, allow_network)
@@ -230,10 +232,26 @@ def _left_data(left: Sequence["Left"]) -> list[dict[str, str]]:
     return [{"pointer": one.handler.pointer, "command": one.handler.shown, "why": one.why} for one in left]
 
 
+def _recover(places: Places, out: Output) -> tuple[str, ...]:
+    from overdeck.authoring.fleet import recipe_for
+    from overdeck.wiring.adopt.pending import recover
+
+    left = recover(places, recipe_for(places))
+    if left:
+        out.note(f"taken away: {', '.join(left)}, the modules of an adoption that was killed before the switch")
+    return left
+
+
 def _undo(places: Places, out: Output, dry_run: bool) -> None:
     from overdeck.authoring.fleet import recipe_for
+    from overdeck.wiring.adopt.record import read_switches
     from overdeck.wiring.adopt.undoing import undo as take_back
 
+    recovered = () if dry_run else _recover(places, out)
+    if recovered and not read_switches(places):
+        out.data = {"undone": list(recovered), "exact": True, "dry_run": False, "files": [], "diff": []}
+        out.line(f"{len(recovered)} hooks were never taken out of their file: nothing else is adopted")
+        return
     done = take_back(places, recipe_for(places), dry_run=dry_run)
     out.data = {
         "undone": list(done.ids),

@@ -3,7 +3,7 @@
 import csv
 import sys
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -72,13 +72,14 @@ def fires(
     """Show what each module was asked, what it did, and the verdict. Takes in new log lines first.
 
     The window is for the counts; silence is judged over each module's own lifetime. Fired is all that a module did:
-    deny, advise (a gate's question to you, ask, is logged as that) and act; --module tells them apart.
+    deny, advise (a gate's question to you, ask, is logged as that) and act; --module tells them apart, and shows
+    times, share, context and canary. --sort takes the keys of --json as well.
     """
     if context.invoked_subcommand:
         context.obj = _Group(since, as_json)
         return
     with verb("fires", as_json) as out:
-        from overdeck.telemetry.columns import column, fired, sort_rows
+        from overdeck.telemetry.columns import column, details, sort_rows
 
         by = column(sort)
         if as_json and as_csv:
@@ -89,10 +90,12 @@ def fires(
         out.data = _data(found, rows)
         if as_csv:
             _print_csv(rows)
+            out.note(_age(found))
             return
         _print_table(out, found, rows)
         if module is not None:
-            out.line(f"{module} fired {fired(rows[0])}")
+            for line in details(rows[0], found.now):
+                out.line(f"{module}: {line}")
         _print_close(out, found, rows)
 
 
@@ -191,23 +194,29 @@ def sql(
     with verb("fires.sql", as_json) as out:
         from overdeck.telemetry.ingest import up_to_date
         from overdeck.telemetry.query import ask
+        from overdeck.telemetry.words import iso, span
 
         if as_json and as_csv:
             raise usage("--json and --csv exclude each other", hint="overdeck fires sql QUERY --json")
         places = Places.from_environment()
-        with up_to_date(places) as (_published, warnings):
+        with up_to_date(places) as (published, warnings):
             answer = ask(places, query)
+        age = max(timedelta(), datetime.now(UTC) - published.as_of)
         for warning in warnings:
             out.warn(warning)
-        out.data = {"columns": list(answer.columns), "rows": [list(row) for row in answer.rows]}
+        out.data = {
+            "columns": list(answer.columns),
+            "rows": [list(row) for row in answer.rows],
+            "as_of": iso(published.as_of),
+            "age_s": age.total_seconds(),
+        }
         if as_csv:
             writer = csv.writer(sys.stdout, lineterminator="\n")
             writer.writerow(answer.columns)
             writer.writerows(answer.rows)
-            return
-        if answer.columns:
+        elif answer.columns:
             out.table(answer.columns, [["" if v is None else str(v) for v in row] for row in answer.rows])
-        out.note(f"{len(answer.rows):,} rows")
+        out.note(f"{len(answer.rows):,} rows, data {span(age)} old")
 
 
 def _given(context: typer.Context, since: str, as_json: bool) -> tuple[str, bool]:
@@ -296,7 +305,13 @@ def _print_close(out: Output, found: "Report", rows: "Sequence[ModuleRow]") -> N
             "No hook has logged anything yet. Next: overdeck install; where that was done, a call in the client"
         )
     shown = f"{len(rows)} of {len(found.rows)} modules"
-    out.line(f"{shown}, counts of the last {span(found.since)}, data {span(found.now - found.as_of)} old")
+    out.line(f"{shown}, counts of the last {span(found.since)}, {_age(found)}")
+
+
+def _age(found: "Report") -> str:
+    from overdeck.telemetry.words import span
+
+    return f"data {span(found.now - found.as_of)} old"
 
 
 def _no_suspect(found: "Report") -> str:

@@ -1,7 +1,5 @@
 """``overdeck uninstall``: our entries out of the client's settings."""
 
-from pathlib import Path
-
 from overdeck.cli.install import ClientOption, DryRunOption, Scope, ScopeOption, known_client, report
 from overdeck.cli.output import JsonOption, verb
 from overdeck.paths import Places
@@ -19,10 +17,10 @@ def uninstall(
         name = known_client(client)
         from overdeck.wiring.adopt.undoing import refuse_adopted
         from overdeck.wiring.install import uninstall as take_out
-        from overdeck.wiring.scope import settings_file
+        from overdeck.wiring.scope import here, settings_file
 
         places = Places.from_environment()
-        refuse_adopted(places, settings_file(places, scope.value, Path.cwd()))
+        refuse_adopted(places, settings_file(places, scope.value, here()))
         change = take_out(places, client=name, scope=scope.value, dry_run=dry_run)
         report(change, out)
         if not change.changed:

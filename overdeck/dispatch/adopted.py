@@ -91,7 +91,8 @@ def become(m: Module, stage: Stage, out: int, err: int) -> NoReturn:
     script = config.get("script", "")
     code = _code(m, script) if script and _same_python(config, stage) else None
     if code is not None:
-        _adopt_environment(stage.environ)
+        by_shell = isinstance(config.get("shell"), str)
+        _adopt_environment(_past_a_shell(stage.environ) if by_shell else stage.environ)
         try:
             main = _main(config)
         except Exception:  # nothing of the hook has run yet: start it as before
@@ -147,6 +148,25 @@ def _code(m: Module, script: str) -> Any:
         return kept.load_code(script, (st.st_mtime_ns, st.st_size, st.st_ino), m.code, m.code_stamp)
     except (OSError, SyntaxError, ValueError):
         return None
+
+
+def _past_a_shell(environ: dict[bytes, bytes]) -> dict[bytes, bytes]:
+    """What the ``/bin/sh`` of the shell form hands on: ``PWD`` names our folder, by the name that was given or its own.
+
+    Measured with dash. A bash in its place adds ``SHLVL`` and ``_``, which are not made up here.
+    """
+    given = environ.get(b"PWD", b"")
+    try:
+        here = posix.stat(".")
+        there = posix.stat(given) if given.startswith(b"/") else None
+    except OSError:
+        there = None
+    if there is not None and (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino):
+        return environ
+    try:
+        return {**environ, b"PWD": posix.getcwdb()}
+    except OSError:  # the folder was deleted under us
+        return environ
 
 
 def _adopt_environment(environ: dict[bytes, bytes]) -> None:

@@ -7,9 +7,9 @@ from datetime import datetime
 from overdeck.errors import usage
 from overdeck.telemetry.report import ModuleRow
 from overdeck.telemetry.verdict import VERDICTS
-from overdeck.telemetry.words import ago, iso
+from overdeck.telemetry.words import ago, iso, percent
 
-Sortable = str | int | float
+Sortable = str | int | float | tuple[bool, str | int | float]
 
 URGENCY = ("broken", "dead", "unreachable", "removal-candidate", "quiet", "noisy", "unknown", "immature")
 """The order of the table: what asks for a decision first; the rest follow."""
@@ -113,9 +113,42 @@ def column(key: str) -> Column:
     for known in COLUMNS:
         if known.key == name:
             return known
+    if recorded := RECORD.get(name.replace("-", "_")):
+        return Column(name, name, lambda row, _now: str(recorded(row)), _order_of(recorded), largest_first=True)
+    names = (known.key for known in COLUMNS)
     raise usage(
-        f"there is no column {key!r}: one of {', '.join(known.key for known in COLUMNS)}",
+        f"there is no column {key!r}: one of {', '.join(names)}, or a key of --json",
         hint="overdeck fires --sort asked",
+    )
+
+
+def _order_of(value: Callable[[ModuleRow], object]) -> Callable[[ModuleRow], Sortable]:
+    """Sort keys of a JSON key's values: what is not known before what is."""
+
+    def order(row: ModuleRow) -> Sortable:
+        found = value(row)
+        if found is None:
+            return False, 0
+        return True, found if isinstance(found, int | float) else str(found)
+
+    return order
+
+
+def details(row: ModuleRow, now: datetime) -> tuple[str, ...]:
+    """What the table has no room for, for one module alone: lines of text."""
+    times = "/".join("?" if ms is None else f"{ms:g}" for ms in (row.p50_ms, row.p95_ms, row.p99_ms))
+    if row.last_canary:
+        canary = f"{'passed' if row.last_canary.passed else 'failed'} {ago(row.last_canary.ts, now)}"
+    else:
+        silent = row.verdict in ("quiet", "removal-candidate", "dead")
+        canary = f"not run: overdeck hooks test {row.id}" if silent else "not asked for, the module is not silent"
+    since = f"{row.enabled_since:%Y-%m-%d}" if row.enabled_since else "?"
+    return (
+        f"fired {fired(row)}",
+        f"enabled since {since}, last asked {ago(row.last_asked, now)}",
+        f"p50/p95/p99 {times} ms, {percent(100 * row.share)} share of all hook time, "
+        f"context {row.context_bytes:,} bytes",
+        f"last canary: {canary}",
     )
 
 

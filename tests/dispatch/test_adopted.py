@@ -1,5 +1,6 @@
 """Adopted hooks through the real front: Python in the fork, everything else started, both as the client would."""
 
+import ast
 import hashlib
 import json
 import os
@@ -44,12 +45,12 @@ def hook(front: Front, id: str, lines: list[str], *, events: str = 'PreToolUse =
     )
 
 
-def python(front: Front, id: str, body: str, *args: str, text: str = "", **more: Any) -> Path:
-    """A Python hook as ``overdeck adopt`` writes it: run in the fork."""
+def python(front: Front, id: str, body: str, *args: str, text: str = "", line: str = "", **more: Any) -> Path:
+    """A Python hook as ``overdeck adopt`` writes it: run in the fork. ``line``: how the shell form calls it."""
     script = front.root / f"{id}.py"
     script.write_text(text or HOOK.format(body=body))
     words = {
-        "command": [str(interpreter()), str(script), *args],
+        **({"shell": line} if line else {"command": [str(interpreter()), str(script), *args]}),
         "script": str(script),
         "real": str(script),
         "argv0": str(script),
@@ -102,6 +103,24 @@ def test_it_keeps_the_environment_that_other_modules_do_not_see(front: Front) ->
     front.install()
     reply = front.call(bash("ls"), env={"API_TOKEN": "t"})
     assert (reply.answer["systemMessage"], reply.context) == ("t\nt", "[m] None")
+
+
+def test_its_pwd_is_what_the_shell_before_it_would_have_made_of_it(front: Front, tmp_path: Path) -> None:
+    python(front, "h", tell("[os.environ.get('PWD'), os.getcwd()]"), line="python3 h.py")
+    shell(front, "s", 'printf \'{"systemMessage": "%s"}\' "$PWD"')
+    front.install()
+    here = str(Path(ast.literal_eval(told(front).splitlines()[0])[1]))
+    link = tmp_path / "link"
+    link.symlink_to(here)
+    for given, seen in (("/none", here), ("/", here), (".", here), (str(link), str(link)), (here, here)):
+        in_the_fork, in_a_shell = told(front, env={"PWD": given}).splitlines()
+        assert (ast.literal_eval(in_the_fork), in_a_shell) == ([seen, here], seen)
+
+
+def test_without_a_shell_its_pwd_is_the_clients(front: Front) -> None:
+    python(front, "h", tell("os.environ.get('PWD')"))
+    front.install()
+    assert told(front, env={"PWD": "/none"}) == "/none"
 
 
 def test_a_variable_that_moves_python_makes_it_start_as_before(front: Front) -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 import signal
 import subprocess
@@ -14,6 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 from homes import Home, argv_of
 from waiting import until
+
+from overdeck.telemetry.store import exclusive
 
 if TYPE_CHECKING:
     from conftest import User
@@ -302,14 +305,57 @@ def test_a_query_of_ones_own_reads_the_tables(busy: "User") -> None:
     said = busy.run(
         "fires", "sql", "select 1 as one, timestamp '2026-01-02 03:04:05' as t, [1.5, null] as l", "--json"
     )
-    assert said.document["data"] == {
-        "columns": ["one", "t", "l"],
-        "rows": [[1, "2026-01-02T03:04:05", [1.5, None]]],
-    }
+    data = said.document["data"]
+    assert (data["columns"], data["rows"]) == (["one", "t", "l"], [[1, "2026-01-02T03:04:05", [1.5, None]]])
     said = busy.run("fires", "sql", "select 'nan'::float as a, 'inf'::double as b, '\x1b[31m' as c", "--json")
     assert said.document["data"]["rows"] == [[None, None, "\x1b[31m"]]
     assert "\x1b" not in busy.run("fires", "sql", "select '\x1b[31m' as c").out
     assert busy.run("fires", "sql", "select count(*) as n from fires", "--csv").out.splitlines()[0] == "n"
+
+
+def test_rows_are_sorted_by_what_only_json_and_csv_show(busy: "User") -> None:
+    fractions = [row["p95_ms"] for row in busy.run("fires", "--sort", "p95_ms", "--json").data["modules"]]
+    since = [
+        row["enabled_since"] for row in busy.run("fires", "--sort", "enabled-since", "--json").data["modules"]
+    ]
+
+    assert fractions[0] is not None and fractions[1:] == [None, None]
+    assert since == sorted(since, reverse=True) and all(since)
+
+
+def test_one_module_is_shown_with_all_that_the_table_has_no_room_for(busy: "User") -> None:
+    out = busy.run("fires", "--module", "broken").out
+
+    for title in (
+        "enabled since",
+        "last asked",
+        "p50/p95/p99",
+        "share of all hook time",
+        "context",
+        "last canary",
+    ):
+        assert title in out
+    assert "broken: p50/p95/p99 0/0/0 ms" in out or "broken: p50/p95/p99 0.01/0.01/0.01 ms" in out
+    assert "last canary: not run: overdeck hooks test silent" in busy.run("fires", "--module", "silent").out
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [["fires"], ["fires", "suspects"], ["fires", "candidates"], ["fires", "sql", "select 1 as one"]],
+)
+def test_every_reader_says_how_old_its_data_are(busy: "User", verb: list[str]) -> None:
+    busy.run("ingest")
+    with exclusive(busy.places):  # another ingest is at work: what it published two hours ago is shown
+        two_hours_ago = time.time() - 7200
+        os.utime(busy.places.published, (two_hours_ago, two_hours_ago))
+        busy.fire("quiet")
+        said = busy.run(*verb)
+        data = busy.run(*verb, "--json").data
+        table = [] if verb[-1] in ("suspects", "candidates") else [busy.run(*verb, "--csv")]
+
+    for shown in (said, *table):
+        assert "data 2 h old" in shown.out + shown.err
+    assert 7200 <= data["age_s"] < 7800
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from homes import Home, Ran
+from adopthome import BASH, DENY, AdoptHome, group
 
 from overdeck.authoring.fleet import interpreter
 from overdeck.process import argv_of
@@ -20,61 +20,9 @@ from settings import settings as public_patterns
 HOOKS = Path(__file__).parent / "adopted" / "hooks"
 
 
-class AdoptHome(Home):
-    """A home without any module; its PATH finds the interpreter the dispatcher runs on."""
-
-    def environment(self, **extra: str) -> dict[str, str]:
-        path = f"{interpreter().parent}{os.pathsep}/usr/bin{os.pathsep}/bin"
-        return {**super().environment(**extra), "PATH": path}
-
-    @property
-    def hooks(self) -> Path:
-        return self.root / ".claude" / "hooks"
-
-    @property
-    def modules(self) -> Path:
-        return self.root / ".config" / "overdeck" / "modules"
-
-    def wire(self, hooks: dict[str, Any], **more: Any) -> bytes:
-        self.settings.parent.mkdir(exist_ok=True)
-        raw = (json.dumps({**more, "hooks": hooks}, indent=2) + "\n").encode()
-        self.settings.write_bytes(raw)
-        return raw
-
-    def script(self, name: str, text: str) -> str:
-        self.hooks.mkdir(parents=True, exist_ok=True)
-        (self.hooks / name).write_text(text)
-        return f"python3 ~/.claude/hooks/{name}"
-
-    def adopt(self, *args: str) -> Ran:
-        return self.run("overdeck", "adopt", *args)
-
-    def certificate(self, id: str) -> dict[str, Any]:
-        return json.loads((self.state / "adopted" / f"{id}.json").read_bytes())
-
-
 @pytest.fixture
 def home(tmp_path: Path) -> AdoptHome:
     return AdoptHome(tmp_path / "home")
-
-
-def group(matcher: str, *commands: str | dict[str, Any]) -> dict[str, Any]:
-    hooks = [{"type": "command", "command": one} if isinstance(one, str) else one for one in commands]
-    return {"matcher": matcher, "hooks": hooks}
-
-
-DENY = """import json, sys
-call = json.load(sys.stdin)
-if "forbidden" in call["tool_input"].get("command", ""):
-    print("the rule says no", file=sys.stderr)
-    sys.exit(2)
-"""
-BASH = {
-    "session_id": "s",
-    "hook_event_name": "PreToolUse",
-    "tool_name": "Bash",
-    "tool_input": {"command": "forbidden"},
-}
 
 
 @pytest.mark.timeout(900)
@@ -88,12 +36,15 @@ def test_hooks_after_public_patterns_say_the_same_and_come_back_byte_for_byte(ho
         capture_output=True, env=home.environment(), cwd=home.root, timeout=880, check=False,
     )  # fmt: skip
     data = json.loads(done.stdout)["data"]
-    assert [(hook["id"], hook["kind"], hook["why"]) for hook in data["hooks"] if hook["kind"] != "equal"] == []
+    others = [(hook["id"], hook["kind"]) for hook in data["hooks"] if hook["kind"] != "equal"]
+    assert others == [("no-such-program", "never-ran")]
     assert len(data["adopted"]) >= 30
     assert sum(hook["acted"] > 0 for hook in data["hooks"]) >= 25
     assert sum(hook["how"] == "in a fork of the dispatcher" for hook in data["hooks"]) >= 28
     kept = json.loads(home.settings.read_bytes())
-    assert all("--by-overdeck" in one["hooks"][0]["args"] for groups in kept["hooks"].values() for one in groups)
+    hooks = [hook for groups in kept["hooks"].values() for one in groups for hook in one["hooks"]]
+    theirs = [hook["command"] for hook in hooks if "--by-overdeck" not in hook.get("args", [])]
+    assert theirs == ["no-such-program --check"]
     assert home.front("PreToolUse", {**BASH, "tool_input": {"command": "rm -rf /"}})
     assert home.adopt("--undo").code == 0
     assert home.settings.read_bytes() == before
@@ -115,6 +66,25 @@ def test_an_adopted_hook_still_answers_through_the_front(home: AdoptHome) -> Non
     answer = home.front("PreToolUse", BASH)
     assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "the rule says no"
     assert json.loads(home.settings.read_bytes())["model"] == "opus"
+
+
+def test_an_adopted_hook_is_shown_by_what_it_starts_and_where_its_proof_is(home: AdoptHome) -> None:
+    home.wire(
+        {
+            "PreToolUse": [
+                group(
+                    "Bash", home.script("deny.py", DENY), {"type": "command", "command": "true", "args": ["a b"]}
+                )
+            ]
+        }
+    )
+    assert home.adopt("--yes").code == 0
+    shown = home.run("overdeck", "hooks", "show", "deny").out
+    assert "python3 ~/.claude/hooks/deny.py\n" in shown and "in a fork of the dispatcher\n" in shown
+    proof = next(line for line in shown.splitlines() if "proof" in line).split()[1].rstrip(";")
+    assert json.loads(Path(proof).read_bytes())["id"] == "deny"
+    other = home.run("overdeck", "hooks", "show", "true").out
+    assert "true 'a b'\n" in other and "as a program, as before\n" in other
 
 
 def test_only_what_the_user_had_runs_where_nothing_of_ours_was_on(home: AdoptHome) -> None:
@@ -336,6 +306,35 @@ def test_a_projects_hooks_stay_that_projects(home: AdoptHome, tmp_path: Path) ->
     assert f'project = "{project}"' in (home.modules / "hook" / "module.toml").read_text()
 
 
+@pytest.mark.parametrize("scope", ["project", "local"])
+def test_hooks_of_the_project_around_us_are_adopted_by_scope(home: AdoptHome, tmp_path: Path, scope: str) -> None:
+    project = tmp_path / "project"
+    for folder in (project / ".git", project / ".claude" / "hooks", project / "sub"):
+        folder.mkdir(parents=True)
+    (project / ".claude" / "hooks" / "deny.py").write_text(DENY)
+    file = project / ".claude" / ("settings.json" if scope == "project" else "settings.local.json")
+    command = 'python3 "$CLAUDE_PROJECT_DIR"/.claude/hooks/deny.py'
+    raw = json.dumps({"hooks": {"PreToolUse": [group("Bash", command)]}}).encode()
+    file.write_bytes(raw)
+    done = home.run("overdeck", "adopt", "--scope", scope, "--yes", "--json", cwd=project / "sub")
+    assert (done.data["adopted"], done.data["file"]) == (["deny"], str(file))
+    warned = [str(file) in line and "by git" in line for line in done.document["warnings"]]
+    assert warned == ([True] if scope == "project" else [])
+    ours = json.loads(file.read_bytes())["hooks"]["PreToolUse"][0]["hooks"][0]
+
+    def denied(where: Path) -> bool:
+        env = home.environment(CLAUDE_PROJECT_DIR=str(where))
+        argv = [ours["command"], *ours["args"]]
+        done = subprocess.run(
+            argv, input=json.dumps(BASH), capture_output=True, text=True, env=env, cwd=where, check=True
+        )
+        return "the rule says no" in done.stdout
+
+    assert (denied(project), denied(tmp_path)) == (True, False)
+    assert home.adopt("--undo", "--json").data["exact"] is True
+    assert file.read_bytes() == raw
+
+
 def test_a_plugins_hooks_stay_the_plugins(home: AdoptHome, tmp_path: Path) -> None:
     file = tmp_path / "plugin" / "hooks" / "hooks.json"
     file.parent.mkdir(parents=True)
@@ -383,3 +382,138 @@ def test_a_script_with_a_neighbour_named_like_the_standard_library_is_started_as
     hook = home.adopt("--yes", "--json").data["hooks"][0]
     assert (hook["kind"], "queue.py beside it" in hook["how"]) == ("equal", True)
     assert home.front("PreToolUse", BASH)["systemMessage"] == "mine"
+
+
+@pytest.fixture(params=["the switch is recorded", "no switch is recorded"])
+def killed(home: AdoptHome, request: pytest.FixtureRequest) -> bytes:
+    """A home as a kill leaves it that comes between an adoption's modules and its settings; the settings' bytes."""
+    before = home.wire({"PreToolUse": [group("Bash", "true")]})
+    home.adopt("--yes")
+    home.settings.write_bytes(before)
+    switches = home.state / "adopted" / "switches.json"
+    [switch] = json.loads(switches.read_bytes())
+    pending = {
+        "file": switch["file"],
+        "before": switch["before"],
+        "ids": ["hook"],
+        "config": switch["made_config"],
+    }
+    (switches.parent / "pending.json").write_text(json.dumps(pending))
+    if request.param != "the switch is recorded":
+        switches.unlink()
+    return before
+
+
+def test_the_modules_of_a_killed_adoption_go_with_the_next_one(home: AdoptHome, killed: bytes) -> None:
+    ran = home.adopt("--yes", "--json")
+    assert ran.data["adopted"] == ["hook"] and "killed" in ran.err
+    assert [path.name for path in home.modules.iterdir()] == ["hook"]
+    home.adopt("--undo")
+    assert home.settings.read_bytes() == killed and not list(home.modules.iterdir())
+
+
+def test_undo_takes_away_the_modules_of_a_killed_adoption(home: AdoptHome, killed: bytes) -> None:
+    ran = home.adopt("--undo", "--json")
+    assert (ran.code, ran.data["undone"]) == (0, ["hook"])
+    assert home.settings.read_bytes() == killed and not list(home.modules.iterdir())
+    assert not (home.root / ".config" / "overdeck" / "config.toml").exists()
+    home.adopt("--undo", "--json").check_refused(3, "not-found", "nothing is adopted")
+
+
+def test_an_adoption_that_was_made_is_not_taken_for_a_killed_one(home: AdoptHome) -> None:
+    home.wire({"PreToolUse": [group("Bash", "true")]})
+    home.adopt("--yes")
+    [switch] = json.loads((home.state / "adopted" / "switches.json").read_bytes())
+    pending = {"file": switch["file"], "before": switch["before"], "ids": ["hook"], "config": ""}
+    (home.state / "adopted" / "pending.json").write_text(json.dumps(pending))
+    home.adopt("--yes")
+    assert [path.name for path in home.modules.iterdir()] == ["hook"]
+    assert not (home.state / "adopted" / "pending.json").exists()
+
+
+def test_a_pending_record_that_names_a_folder_elsewhere_is_not_followed(home: AdoptHome, killed: bytes) -> None:
+    precious = home.root / ".config" / "precious"
+    precious.mkdir()
+    file = home.state / "adopted" / "pending.json"
+    file.write_text(file.read_text().replace('"hook"', '"../../precious"'))
+    home.adopt("--undo")
+    assert precious.is_dir()
+
+
+def test_a_hook_that_prints_for_ever_is_stopped_and_stays(home: AdoptHome) -> None:
+    home.wire({"PreToolUse": [group("Bash", "yes")]})
+    hook = home.adopt("--yes", "--json").data["hooks"][0]
+    assert (hook["kind"], "more than" in hook["why"]) == ("timeout", True)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat ~nobody-of-this-name/x.py; true",
+        f"true /{'x' * 300}/y.py",
+        f"true ~/{'x' * 5000}.sh",
+        "true ~/loop.py",
+    ],
+    ids=["no home", "a long name", "a long path", "a loop"],
+)
+def test_a_command_may_name_any_path(home: AdoptHome, command: str) -> None:
+    (home.root / "loop.py").symlink_to("loop.py")
+    home.wire({"PreToolUse": [group("Bash", command)]})
+    ran = home.adopt("--yes", "--json")
+    assert (ran.code, len(ran.data["adopted"])) == (0, 1)
+    assert home.run("overdeck", "audit").code == 0
+
+
+def test_what_a_command_names_by_way_of_dots_is_not_copied_out_of_the_room(
+    home: AdoptHome, tmp_path: Path
+) -> None:
+    """``~/../../x`` from the room's home, which lies deeper than the real one, is another place."""
+    outside = tmp_path / "outside" / "x.py"
+    outside.parent.mkdir()
+    outside.write_text("print(1)\n")
+    temporary = tmp_path / "a" / "b"
+    temporary.mkdir(parents=True)
+    # from TMPDIR/overdeck-*/overdeck-adopt-*/1/room/home: five folders up is TMPDIR, six its parent
+    up = "../" * 7 + "outside/x.py"
+    (home.root / "1/2/3/4/5/6").mkdir(parents=True)
+    wired = f"python3 ~/1/2/3/4/5/6/{up}"
+    home.wire({"PreToolUse": [group("Bash", wired)]})
+    home.run("overdeck", "adopt", "--yes", env={"TMPDIR": str(temporary)})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "home", "outside"]
+    assert not list(temporary.iterdir()) and [path.name for path in temporary.parent.iterdir()] == ["b"]
+
+
+@pytest.mark.parametrize(("command", "why"), [("true\0x", "NUL"), ("echo \ud800", "half a letter")])
+def test_a_hook_that_no_program_can_be_started_with_stays_and_keeps_no_other(
+    home: AdoptHome, command: str, why: str
+) -> None:
+    home.wire({"PreToolUse": [group("Bash", command, "true")]})
+    data = home.adopt("--yes", "--json").data
+    assert data["adopted"] == ["hook"]
+    assert [why in one["why"] for one in data["left"]] == [True]
+
+
+def test_settings_that_are_no_utf8_are_refused_in_words(home: AdoptHome) -> None:
+    home.wire({"PreToolUse": [group("Bash", "true")]})
+    raw = home.settings.read_bytes().replace(b"{", b'{"x": "\xe9",', 1)
+    home.settings.write_bytes(raw)
+    home.adopt("--yes", "--json").check_refused(2, "refused", "not UTF-8")
+    assert home.settings.read_bytes() == raw
+
+
+def test_a_command_of_several_lines_begins_no_line_of_ours(home: AdoptHome) -> None:
+    """To GitHub a line that begins with ``::`` is a command of its own."""
+    home.wire({"PreToolUse": [group("Bash", "true\n::error::done")]})
+    for ran in (home.adopt(), home.adopt("--dry-run"), home.run("overdeck", "audit", "--measure")):
+        assert "::error::done" in ran.out + ran.err
+        assert not [line for line in (ran.out + ran.err).splitlines() if line.strip().startswith("::")]
+
+
+def test_payloads_that_are_pipes_or_devices_are_passed_over(home: AdoptHome, tmp_path: Path) -> None:
+    folder = tmp_path / "payloads"
+    folder.mkdir()
+    os.mkfifo(folder / "a.json")
+    (folder / "b.json").symlink_to("/dev/zero")
+    (folder / "c.json").write_text(json.dumps(BASH))
+    home.wire({"PreToolUse": [group("Bash", "true")]})
+    assert home.adopt("--yes", "--payloads", str(folder), "--json").data["adopted"] == ["hook"]

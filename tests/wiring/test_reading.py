@@ -10,7 +10,7 @@ import pytest
 from overdeck.errors import ExitCode, OverdeckError
 from overdeck.files import LARGEST_BYTES, read_regular
 from overdeck.wiring.clients.opening import opened
-from overdeck.wiring.reading import below, listed, present
+from overdeck.wiring.reading import below, is_regular, listed, missing, present, real
 from overdeck.wiring.settings import read_settings
 
 pytestmark = pytest.mark.timeout(20)
@@ -150,3 +150,28 @@ def test_present_sees_what_cannot_be_read(tmp_path):
 
     assert present(tmp_path / "loop")
     assert not present(tmp_path / "none")
+
+
+IMPOSSIBLE = ["a\0b", "x" * 300, "x/" * 5000, "\ud800", "file/under/it", "loop", "loop/x"]
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE, ids=range(len(IMPOSSIBLE)))
+def test_any_text_may_be_asked_for_as_a_path(tmp_path, name):
+    (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to("loop")
+
+    assert missing(tmp_path / name) and missing(f"{tmp_path}/{name}")
+    assert not is_regular(tmp_path / name) and not is_regular(f"{tmp_path}/{name}")
+
+
+def test_what_is_there_is_not_missing(tmp_path):
+    (tmp_path / "file").touch()
+
+    assert not missing(tmp_path) and not is_regular(tmp_path)
+    assert not missing(tmp_path / "file") and is_regular(tmp_path / "file")
+
+
+def test_a_loop_of_links_leads_somewhere(tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+
+    assert real(tmp_path / "loop").parent == tmp_path.resolve()

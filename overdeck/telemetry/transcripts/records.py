@@ -184,12 +184,14 @@ def words(line: bytes) -> str:
     """The text a record's hook failed with, for the eyes of the transcript's owner; kept nowhere. Empty if none."""
     try:
         document = _object(line)
+        if blocked := denial(document):
+            return blocked.text
+        body = document.get("attachment")
+        if not isinstance(body, dict):
+            return ""
+        return _long_text(body, "stderr") or _long_text(body, "content") or _command(body)[1]
     except Rejected:
         return ""
-    if blocked := denial(document):
-        return blocked.text
-    body = document.get("attachment")
-    return (_long_text(body, "stderr") or _long_text(body, "content")) if isinstance(body, dict) else ""
 
 
 def _object(line: bytes) -> dict[str, object]:

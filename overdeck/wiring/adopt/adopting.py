@@ -1,13 +1,13 @@
 """Adopting the hooks of one settings file: replay, certificates, and the switch of those that were equal."""
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from overdeck.authoring.fleet import load_fleet, matchers, write_plans
+from overdeck.authoring.fleet import front_command, load_fleet, matchers, write_plans
 from overdeck.dispatch.planning import Recipe
 from overdeck.errors import ExitCode, OverdeckError, usage
 from overdeck.files import write_atomically
@@ -16,6 +16,7 @@ from overdeck.wiring import entries, offline
 from overdeck.wiring.adopt.candidates import Candidate, Left, candidates, hook_at
 from overdeck.wiring.adopt.folder import manifest, write_folder
 from overdeck.wiring.adopt.interpreter import script_of
+from overdeck.wiring.adopt.pending import Pending, drop_pending, write_pending
 from overdeck.wiring.adopt.record import (
     Switch,
     Taken,
@@ -26,11 +27,13 @@ from overdeck.wiring.adopt.record import (
     write_certificate,
     write_switches,
 )
-from overdeck.wiring.adopt.replay import Replay, Workshop, replay_all
+from overdeck.wiring.adopt.replay import Replay, Workshop
 from overdeck.wiring.adopt.switch import switched
+from overdeck.wiring.adopt.together import replay_all
 from overdeck.wiring.entries import Refused
 from overdeck.wiring.install import wanted_groups
 from overdeck.wiring.rewrite import Rewrite, check_folder, check_writable, in_turn, read, refused, rewrite
+from overdeck.wiring.scope import scope_warnings
 from overdeck.wiring.settings import Settings, parse_settings
 
 CONFIG = b"""# Made by overdeck adopt: only what you had runs. Overdeck's own guards: packs = ["guards"]
@@ -148,13 +151,18 @@ def adopt(
         if read(file) != raw:
             raise refused(file, "it changed while its hooks were replayed", "overdeck adopt --yes, again")
         with ExitStack() as undo:
+            if not dry_run:
+                config = "" if _has_ours(places, raw) else digest(CONFIG)
+                write_pending(places, Pending(str(file), digest(raw), tuple(one.id for one in chosen), config))
+                undo.callback(drop_pending, places)  # last of all that is taken back
             made = _modules(places, recipe, chosen, environ, undo)
             text = raw.decode("utf-8")
             config = _config(places, text, undo) if chosen else ""
             change, beside, had = _changed(file, text, recipe, chosen, made)
             result = Adoption(
-                file, tuple(reports), tuple(one.id for one in chosen), tuple(left), change, beside=beside
-            )
+                file, tuple(reports), tuple(one.id for one in chosen), tuple(left), change, beside=beside,
+                warnings=tuple(_warnings(file, recipe, chosen)),
+            )  # fmt: skip
             check_writable(change)
             check_folder(places.state)
             if dry_run:
@@ -165,10 +173,24 @@ def adopt(
                 write_plans(recipe)
                 backup = _put_in_force(places, settings, chosen, change, had, config, undo)
             undo.pop_all()
-            return Adoption(file, result.reports, result.adopted, result.left, change, paths, backup, beside)
+            drop_pending(places)
+            return replace(result, certificates=paths, backup=backup)
 
     shown = in_turn(lambda: attempt(True), places=places, lock=False, subject=file)
     return shown if dry_run else in_turn(lambda: attempt(False), places=places, lock=True, subject=file)
+
+
+def _warnings(file: Path, recipe: Recipe, chosen: Sequence[Candidate]) -> Iterator[str]:
+    """What must be known where the file is a project's."""
+    if not chosen or not chosen[0].project:
+        return
+    if file.name == "settings.local.json":
+        yield from scope_warnings("local", file, front_command(recipe)[0])
+    else:
+        yield (
+            f"{file} has {len(chosen)} hooks less, and entries that start a program of this machine: whoever gets "
+            "the file by git runs none of them; leave it out of commits, or take it back: overdeck adopt --undo"
+        )
 
 
 def _modules(
@@ -199,11 +221,16 @@ def _modules(
 
 def _config(places: Places, text: str, undo: ExitStack) -> str:
     """Where nothing of ours was switched on before, only what the user had is to run: its config's digest, or ""."""
-    if places.config_file.exists() or entries.find(text.removeprefix(_BOM)):
+    if _has_ours(places, text.encode()):
         return ""
     undo.callback(places.config_file.unlink, missing_ok=True)
     write_atomically(places.config_file, CONFIG)
     return digest(CONFIG)
+
+
+def _has_ours(places: Places, raw: bytes) -> bool:
+    """Whether there is a config, or an entry of ours in the settings."""
+    return places.config_file.exists() or bool(entries.find(raw.decode("utf-8").removeprefix(_BOM)))
 
 
 def _changed(

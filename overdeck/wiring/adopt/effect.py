@@ -10,6 +10,10 @@ from overdeck.wiring.adopt.asclient import Ended
 
 _CUT = re.compile(r"\n\[cut: \d+ characters; the whole text is in (?P<path>.+)\]\Z")
 
+_MOST_SHOWN = 160
+_SHOWN_BEFORE = 40
+"""Characters of a long value in a sentence, and how many of them stand before the first that differs."""
+
 Effect = dict[str, Any]
 """``decision``, ``reason``, ``context``, ``tell``, ``stop``, ``input``, ``other``, ``async``; only what there is."""
 
@@ -54,12 +58,28 @@ def difference(old: Effect, new: Effect) -> str:
     """The first field in which two effects differ, as a person reads it; empty where there is none."""
     for key in ("decision", "reason", "context", "tell", "stop", "input", "other", "async"):
         if old.get(key) != new.get(key):
-            return f"{key} was {_short(old.get(key))}, would be {_short(new.get(key))}"
+            return told(key, old.get(key), new.get(key))
     return ""
 
 
-def _short(value: object) -> str:
-    if value is None:
-        return "nothing"
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 160 else f"{text[:120]} … ({len(text)} characters)"
+def told(what: str, old: object, new: object) -> str:
+    """The sentence that says what was and what would be; of long values, from just before where they part."""
+    was, would = _shown(old), _shown(new)
+    if max(len(was), len(would)) > _MOST_SHOWN:
+        alike = next((at for at, pair in enumerate(zip(was, would, strict=False)) if pair[0] != pair[1]), 0)
+        parted = max(0, alike - _SHOWN_BEFORE)
+        was, would = _from(was, parted), _from(would, parted)
+    return f"{what} was {was}, would be {would}"
+
+
+def _shown(value: object) -> str:
+    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _from(text: str, start: int) -> str:
+    """``text`` from ``start`` on, as much as a line bears; whole where it is short."""
+    if len(text) <= _MOST_SHOWN:
+        return text
+    head = "… " if start else ""
+    tail = " …" if len(text) > start + _MOST_SHOWN else ""
+    return f"{head}{text[start : start + _MOST_SHOWN]}{tail} ({len(text)} characters)"

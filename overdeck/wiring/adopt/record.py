@@ -104,6 +104,7 @@ def certificate(candidate: Candidate, report: Replay, settings_digest: str) -> d
         "started": report.how,
         "cases": report.cases,
         "cases_by_event": report.events,
+        "cases_with_the_other_hooks": report.together,
         "answered": report.acted,
         "exits": report.exits,
         "files_left": report.files,

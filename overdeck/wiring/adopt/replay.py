@@ -1,14 +1,13 @@
 """The proof: each payload through the old wiring and through the new, in rooms that are laid out alike."""
 
 import os
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from overdeck.authoring.fleet import entry_path, front_argv, interpreter
 from overdeck.dispatch import planning
@@ -20,14 +19,18 @@ from overdeck.wiring.adopt.candidates import Candidate
 from overdeck.wiring.adopt.cases import Case, cases
 from overdeck.wiring.adopt.effect import Effect, difference, effect_of
 from overdeck.wiring.adopt.folder import manifest, write_folder
-from overdeck.wiring.adopt.interpreter import named_file, script_of
+from overdeck.wiring.adopt.interpreter import Script, named_file, script_of
 from overdeck.wiring.adopt.room import Room, make_room
+from overdeck.wiring.handler import Handler
 from overdeck.wiring.settings import Settings
 
 RUN_LIMIT_S = 30.0
 """No run of a hook may take longer in a replay, whatever its timeout."""
 
 MOST_AT_ONCE = 8
+
+MOST_KEPT_BYTES = 100_000
+"""Cases above are not replayed again with the other hooks of their event: what size does was seen alone."""
 
 IN_THE_FORK = "in a fork of the dispatcher"
 """``Replay.how`` of a hook that needs no process of its own any more."""
@@ -56,6 +59,18 @@ class Replay:
     events: dict[str, int] = field(default_factory=dict)
     exits: dict[str, int] = field(default_factory=dict)
     files: int = 0
+    together: dict[str, int] = field(default_factory=dict)
+    """Event → cases that were replayed once more with the event's other hooks beside it."""
+
+
+class Alone(NamedTuple):
+    """One hook's replay, and the cases it had something to say to, with ``ROOM`` for the path of its room."""
+
+    report: Replay
+    said: tuple[Case, ...] = ()
+
+
+ROOM = b"@overdeck-room@"
 
 
 @dataclass(frozen=True)
@@ -68,25 +83,21 @@ class Workshop:
     recorded: Sequence[dict[str, Any]]
 
 
-def replay_all(shop: Workshop, found: Sequence[Candidate], said: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Replay every candidate, as many at once as there are processors.
+def replay_each(
+    shop: Workshop, found: Sequence[Candidate], folder: Path, said: Callable[[str], None]
+) -> list[Alone]:
+    """Replay every candidate by itself below ``folder``, as many at once as there are processors."""
 
-    The results are JSON data, for they cross a process boundary; each thread waits for the processes of its hook.
-    """
-    with (
-        tempfile.TemporaryDirectory(prefix="overdeck-adopt-", ignore_cleanup_errors=True) as folder,
-        ThreadPoolExecutor(min(os.cpu_count() or 1, MOST_AT_ONCE)) as pool,
-    ):
+    def one(numbered: tuple[int, Candidate]) -> Alone:
+        number, candidate = numbered
+        said(f"replaying {candidate.id} ({number} of {len(found)})")
+        return _replay(shop, candidate, folder / str(number))
 
-        def one(numbered: tuple[int, Candidate]) -> dict[str, Any]:
-            number, candidate = numbered
-            said(f"replaying {candidate.id} ({number} of {len(found)})")
-            return asdict(_replay(shop, candidate, Path(folder).resolve() / str(number)))
-
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, MOST_AT_ONCE)) as pool:
         return list(pool.map(one, enumerate(found, start=1)))
 
 
-def _replay(shop: Workshop, candidate: Candidate, folder: Path) -> Replay:
+def _replay(shop: Workshop, candidate: Candidate, folder: Path) -> Alone:
     room = make_room(
         folder / "room", shop.settings, home=shop.home, project=candidate.project, environ=shop.environ
     )
@@ -120,11 +131,12 @@ def _replay(shop: Workshop, candidate: Candidate, folder: Path) -> Replay:
     if late is not None:
         flood = f"it said more than {MOST_SAID >> 20} MiB"
         why = flood if before[-1].flooded else f"it did not end within {limit:g} s"
-        return _refused(report, "timeout", why, late)
+        return Alone(_refused(report, "timeout", why, late))
     if exits and set(exits) <= NEVER_RAN:
         code = " or ".join(sorted(exits))
-        return replace(report, kind="never-ran", why=f"it ends with {code} at every payload: nothing of it starts")
-    recipe = _recipe(folder / candidate.id, room, candidate, manifest_for(candidate, handler, script, room, limit))
+        never = f"it ends with {code} at every payload: nothing of it starts"
+        return Alone(replace(report, kind="never-ran", why=never))
+    recipe = plans_of(folder / candidate.id, [(candidate, manifest_for(candidate, handler, script, limit))])
     argv_of = {event: front_argv(recipe, event) for event in candidate.matchers}
 
     def front(case: Case) -> Ended:
@@ -133,23 +145,33 @@ def _replay(shop: Workshop, candidate: Candidate, folder: Path) -> Replay:
 
     after, left_after = _run(shop, candidate, room, planned, front)
     found = _differences(planned, effects, after, handler.background)
-    files = _files_differ(left_before, left_after)
+    files = files_differ(left_before, left_after)
     if not found and not files:
-        return report
+        return Alone(report, _said(room, planned, effects))
     again, left_again = by_client()
     for case, new_why, old in found:
         at = planned.index(case)
         if at >= len(again) or difference(old, effect_of(case.event, again[at])):
-            return _refused(report, "not-deterministic", "it does not answer itself alike twice", case)
-        return _refused(report, "different", new_why, case)
-    own = set(_files_differ(left_before, left_again))
-    if strange := [name for name in files if name not in own and not _one_of_many(name, own)]:
-        return _refused(report, "different", f"it leaves another file: {strange[0]}", planned[-1])
-    return report
+            return Alone(_refused(report, "not-deterministic", "it does not answer itself alike twice", case))
+        return Alone(_refused(report, "different", new_why, case))
+    if strange := files_of_ours(left_before, left_after, left_again):
+        return Alone(_refused(report, "different", f"it leaves another file: {strange[0]}", planned[-1]))
+    return Alone(report, _said(room, planned, effects))
 
 
-def manifest_for(candidate: Candidate, handler: Any, script: Any, room: Room, limit: float) -> str:
-    """The manifest of the room's own module."""
+def _said(room: Room, planned: Sequence[Case], effects: Sequence[Effect]) -> tuple[Case, ...]:
+    """Small cases it spoke at, and the first of each event, at which it may be silent."""
+    first = {case.event: case.raw for case in reversed(planned)}
+    own = os.fsencode(room.root)
+    return tuple(
+        case._replace(raw=case.raw.replace(own, ROOM))
+        for case, effect in zip(planned, effects, strict=True)
+        if (effect or first[case.event] == case.raw) and len(case.raw) <= MOST_KEPT_BYTES
+    )
+
+
+def manifest_for(candidate: Candidate, handler: Handler, script: Script | None, limit: float) -> str:
+    """The manifest of the room's own module; ``limit`` in seconds."""
     inside = Candidate(candidate.id, (handler,), candidate.matchers, int(limit * 1000), "")
     return manifest(inside, script, {})
 
@@ -168,14 +190,18 @@ def _run(
         ended.append(one(case))
         if ended[-1].code is None and not patient:
             break
-    last = room.snapshot()
-    if candidate.handler.background:
-        for _ in range(SETTLE_TRIES):
-            time.sleep(0.05)  # nothing tells us when a background process of somebody's is done
-            if last == (now := room.snapshot()):
-                break
-            last = now
-    return ended, last
+    return ended, settled(room.snapshot, candidate.handler.background)
+
+
+def settled(look: Callable[[], dict[str, str]], background: bool) -> dict[str, str]:
+    """What is left in a room, by ``look``; what works on in the ``background`` is given time to write."""
+    last = look()
+    for _ in range(SETTLE_TRIES if background else 0):
+        time.sleep(0.05)  # nothing tells us when a background process of somebody's is done
+        if last == (now := look()):
+            break
+        last = now
+    return last
 
 
 def _differences(
@@ -194,7 +220,14 @@ def _differences(
     return found
 
 
-def _files_differ(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
+def files_of_ours(before: Mapping[str, str], after: Mapping[str, str], again: Mapping[str, str]) -> list[str]:
+    """Files that differ after the new wiring, but not between two runs of the old one (``before`` and ``again``)."""
+    own = set(files_differ(before, again))
+    return [name for name in files_differ(before, after) if name not in own and not _one_of_many(name, own)]
+
+
+def files_differ(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
+    """The names of what is not the same in two snapshots."""
     return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
 
 
@@ -203,12 +236,13 @@ def _one_of_many(name: str, own: set[str]) -> bool:
     return any(Path(name).parent == Path(other).parent for other in own)
 
 
-def _recipe(folder: Path, room: Room, candidate: Candidate, text: str) -> Recipe:
-    """Plans with nothing but this one module."""
+def plans_of(folder: Path, modules: Sequence[tuple[Candidate, str]]) -> Recipe:
+    """Plans below ``folder`` with nothing but these modules, each with the text of its manifest."""
     for name in ("modules", "none", "state/plans/claude"):
         (folder / name).mkdir(parents=True, mode=0o700)
     (folder / "config.toml").write_text("packs = []\n")
-    write_folder(folder / "modules", candidate, text)
+    for candidate, text in modules:
+        write_folder(folder / "modules", candidate, text)
     state = folder / "state"
     recipe = Recipe(
         client="claude", plans=str(state / "plans" / "claude"), python=str(interpreter()), entry=str(entry_path()),
@@ -218,8 +252,8 @@ def _recipe(folder: Path, room: Room, candidate: Candidate, text: str) -> Recipe
     write(f"{recipe.plans}/{planning.RECIPE}", recipe.encode())
     fleet = planning.load(recipe)
     for problem in fleet.problems:
-        raise ValueError(f"{candidate.id}: {problem}")
-    for event in candidate.matchers:
+        raise ValueError(str(problem))
+    for event in dict.fromkeys(event for candidate, _ in modules for event in candidate.matchers):
         planning.write_plan(recipe, planning.compile_plan(recipe, fleet, event))
     return recipe
 

@@ -48,8 +48,11 @@ class Room:
             args=None if handler.args is None else tuple(map(self._inside, handler.args)),
         )
 
-    def snapshot(self) -> dict[str, str]:
-        """Path → digest of every file in here, but compiled Python; a link is what it points to."""
+    def snapshot(self, *, ordered: bool = True) -> dict[str, str]:
+        """Path → digest of every file in here, but compiled Python; a link is what it points to.
+
+        Not ``ordered``: lines in another order are the same, as of a log that several write at once.
+        """
         found = {}
         for path in sorted(self.root.rglob("*")):
             if path.suffix == ".pyc" or "__pycache__" in path.parts:
@@ -59,7 +62,9 @@ class Room:
                 if path.is_symlink():
                     found[name] = f"-> {path.readlink()}"
                 elif path.is_file():
-                    found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+                    raw = path.read_bytes()
+                    lines = raw if ordered else b"\n".join(sorted(raw.split(b"\n")))
+                    found[name] = hashlib.sha256(lines).hexdigest()
                 elif path.is_dir():
                     found[name] = "folder"
         return found

@@ -13,11 +13,19 @@ _HEAD_BYTES = 1024
 
 def check_place(path: Path) -> None:
     """Raise OverdeckError (usage) where ``path`` is a folder, or a file that is no page of an audit."""
+    path = path.absolute()  # FileNotFoundError without a name where we are in a folder that is gone: that is told
     if path.is_dir():
         raise usage(f"{path} is a folder", hint=f"overdeck audit --html {path / 'audit.html'}")
     if not path.exists():
         return
-    head = read_start(path, _HEAD_BYTES)
+    try:
+        head = read_start(path, _HEAD_BYTES)
+    except OSError as error:
+        raise usage(
+            f"{path} is not overwritten: {error.strerror}",
+            code="not-ours",
+            hint="overdeck audit --html audit.html",
+        ) from None
     if head and MARK.encode() not in head:
         raise usage(
             f"{path} is not the page of an earlier audit, and is not overwritten",

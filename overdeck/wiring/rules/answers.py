@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from overdeck.dispatch.matchers import CLAUDE_EVENTS
 from overdeck.wiring.rules.code import Code
+from overdeck.wiring.rules.pattern import Pattern
 from overdeck.wiring.rules.rule import DOCS, Context, Hit, Rule
 from overdeck.wiring.settings import Handler
 from overdeck.wiring.shellcommand import Command
@@ -22,16 +23,14 @@ TAKES_NO_DECISION = (
 )  # fmt: skip
 """Events on which a ``decision`` at the top of the answer decides nothing."""
 
-_REFUSES = re.compile(
+_REFUSES = Pattern(
     r"\b(block(?:ed|ing)?|den(?:y|ied)|forbid(?:den)?|refus(?:e|ed|ing)|not (?:allowed|permitted)|prohibited)\b",
     re.IGNORECASE,
 )
-_NOT_REFUSED = re.compile(
-    r"\b(non-?blocking|cannot|can't|could not|failed to|usage|missing|error reading)\b", re.I
-)
-_VARIABLE = re.compile(r"\$(?:\{[^}]*\}|\w+|\([^()]*\))")
-_JQ_SPECIFIC = re.compile(r"hookSpecificOutput\"?'?\s*:\s*\{([^{}]*)\}")
-_SEVERAL = re.compile(r"hook_event_name")
+_NOT_REFUSED = Pattern(r"\b(non-?blocking|cannot|can't|could not|failed to|usage|missing|error reading)\b", re.I)
+_VARIABLE = Pattern(r"\$(?:\{[^}]*\}|\w+|\([^()]*\))")
+_JQ_SPECIFIC = Pattern(r"hookSpecificOutput\"?'?\s*:\s*\{([^{}]*)\}")
+_SEVERAL = Pattern(r"hook_event_name")
 
 
 class Answer(NamedTuple):
@@ -43,11 +42,11 @@ class Answer(NamedTuple):
     line: int
 
 
-_PERMISSION = re.compile(r"permissionDecision\b")
-_DECIDES = re.compile(r"\bdecision[\"']?\s*:")
-_EVENT_NAMED = re.compile(r"hookEventName[\"']\s*:\s*\\?[\"'](\w+)")
+_PERMISSION = Pattern(r"permissionDecision\b")
+_DECIDES = Pattern(r"\bdecision[\"']?\s*:")
+_EVENT_NAMED = Pattern(r"hookEventName[\"']\s*:\s*\\?[\"'](\w+)")
 _ANSWERS = ("hookSpecificOutput", "decision", "continue", "systemMessage")
-_PRINTS_TEXT = re.compile(r"print\(\s*f?[\"'](?![{\[])(?![^\n]*stderr)")
+_PRINTS_TEXT = Pattern(r"print\(\s*f?[\"'](?![{\[])(?![^\n]*stderr)")
 _EXITS_1 = ("exit(1", 'exit("', "exit('", "exit(f", "SystemExit(", "exit 1")
 
 UNKNOWN = object()

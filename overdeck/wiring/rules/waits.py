@@ -8,11 +8,12 @@ from typing import NamedTuple
 from overdeck.wiring.clients.claude import EVENT_TIMEOUT_S
 from overdeck.wiring.rules.code import Code
 from overdeck.wiring.rules.launchers import PER_CALL
+from overdeck.wiring.rules.pattern import Pattern
 from overdeck.wiring.rules.rule import DOCS, Context, Hit, Rule
 from overdeck.wiring.settings import Handler, Settings
 from overdeck.wiring.shellcommand import Command
 
-_MODEL_HOST = re.compile(
+_MODEL_HOST = Pattern(
     r"https://(?:api\.anthropic\.com|api\.openai\.com|generativelanguage\.googleapis\.com|openrouter\.ai/api|api\.groq\.com|"
     r"api\.mistral\.ai|api\.deepseek\.com|api\.x\.ai)"
 )
@@ -41,8 +42,8 @@ _WEB = (
     "requests.delete",
 )
 _BOUND = {
-    "curl": re.compile(r"--max-time|--connect-timeout$|-[A-Za-z]*m\d*$|--speed-time"),
-    "wget": re.compile(r"--timeout|-T|--read-timeout"),
+    "curl": Pattern(r"--max-time|--connect-timeout$|-[A-Za-z]*m\d*$|--speed-time"),
+    "wget": Pattern(r"--timeout|-T|--read-timeout"),
 }
 _OUTSIDE = {("git", "fetch"), ("git", "pull"), ("git", "push"), ("git", "ls-remote"), ("git", "clone"),
             ("npm", "install"), ("npm", "ci"), ("pip", "install"), ("docker", "run"), ("docker", "pull"),
@@ -50,7 +51,7 @@ _OUTSIDE = {("git", "fetch"), ("git", "pull"), ("git", "push"), ("git", "ls-remo
 _OUTSIDE_ALONE = ("ssh", "scp", "rsync", "gh", "npx", "uvx", "bunx", "wget", "curl")
 
 
-_MODEL = re.compile(
+_MODEL = Pattern(
     r"(?<![.\w/-])(?:claude|gemini|codex|opencode)[\"'\s]|/claude[\"'\s]|claude-code|Anthropic\(|OpenAI\(|GenerativeModel"
     r"|genai|litellm|ChatCompletion|" + _MODEL_HOST.pattern
 )
@@ -68,10 +69,13 @@ _SAYS_MODEL = (
 )
 _REQUEST = ("urlopen", "requests.", "curl", "wget")
 _WORLD = ("git", "npm", "pip", "docker", "ssh", "scp", "rsync", "gh", "npx", "uvx", "bunx")
-_STARTS_WORLD = re.compile(rf"(?<![\w.-])(?:{'|'.join(_WORLD)})(?![\w.-])")
-_NAMES_WORLD = re.compile(rf"""["'/](?:{"|".join(_WORLD)})["']""")
-"""In Python a program's name is a string of its own: a hook that only looks for `git push` is not parsed for that."""
-_AMPERSAND = re.compile(r"(?<![&>|<])&(?![&>\d])")
+_STARTS_WORLD = Pattern(rf"(?<![\w.-])(?:{'|'.join(_WORLD)})(?![\w.-])")
+_NAMES_PROGRAM = Pattern(rf"""["'/](?:{"|".join(sorted({name for name, _ in _OUTSIDE}))})["']""")
+_NAMES_VERB = Pattern(rf"""["'](?:{"|".join(sorted({verb for _, verb in _OUTSIDE}))})["']""")
+_NAMES_ALONE = Pattern(rf"""["'/](?:{"|".join(name for name in _OUTSIDE_ALONE if name not in _BOUND)})["']""")
+"""In Python each word of a command is a string of its own: a hook that only looks for `git push`, or runs `git diff`,
+is not parsed for that."""
+_AMPERSAND = Pattern(r"(?<![&>|<])&(?![&>\d])")
 """One that may put something into the background."""
 
 LIMIT_S = EVENT_TIMEOUT_S["SessionEnd"]
@@ -234,7 +238,10 @@ def _is_popen(code: Code, call: ast.Call) -> bool:
 
 def _may_start_world(code: Code) -> bool:
     if code.language == "python":
-        return code.mentions("subprocess") and _NAMES_WORLD.search(code.text) is not None
+        if not code.mentions("subprocess"):
+            return False
+        pair = _NAMES_PROGRAM.search(code.text) and _NAMES_VERB.search(code.text)
+        return bool(pair or _NAMES_ALONE.search(code.text))
     return _STARTS_WORLD.search(code.text) is not None
 
 

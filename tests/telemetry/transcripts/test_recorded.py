@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 import transcripts as make
 
-from overdeck.telemetry.transcripts.records import DENIAL, Record, record
+from overdeck.telemetry.transcripts.records import DENIAL, Record, record, words
 from overdeck.telemetry.transcripts.scan import scan
 
 if TYPE_CHECKING:
@@ -106,6 +106,18 @@ def test_a_denial_reached_the_model_with_its_command_and_all_its_text() -> None:
 
 def test_a_denial_and_the_other_hooks_of_its_call_are_one_call() -> None:
     assert len({one.call for one in records("deny-exit-2")}) == 1
+
+
+@pytest.mark.parametrize("scenario", ["not-started-denies", "not-started-after", "prompt-blocked", "not-started"])
+def test_what_a_hook_failed_with_is_found_again_in_its_line(scenario: str) -> None:
+    for file in (RECORDED / scenario).rglob("*.jsonl"):
+        data = file.read_bytes()
+        for pos, one in scan(data, 0).records:
+            assert one.failure
+            assert any(
+                word in words(data[pos:].split(b"\n")[0])
+                for word in ("No such file", "not found", "denied", "ENOENT", "Cannot find")
+            )
 
 
 def test_what_a_tool_printed_or_a_person_wrote_is_no_denial() -> None:
