@@ -74,6 +74,7 @@ class Home:
             input=json.dumps(payload).encode(),
             capture_output=True,
             env={"HOME": str(self.root), "PATH": os.defpath},
+            cwd=self.root,  # hooks that write to where they stand write into the home
             timeout=60,
             check=True,
         )
