@@ -90,6 +90,7 @@ def fires(
         out.data = _data(found, rows)
         if as_csv:
             _print_csv(rows)
+            out.note(_age(found))
             return
         _print_table(out, found, rows)
         if module is not None:
@@ -213,8 +214,7 @@ def sql(
             writer = csv.writer(sys.stdout, lineterminator="\n")
             writer.writerow(answer.columns)
             writer.writerows(answer.rows)
-            return
-        if answer.columns:
+        elif answer.columns:
             out.table(answer.columns, [["" if v is None else str(v) for v in row] for row in answer.rows])
         out.note(f"{len(answer.rows):,} rows, data {span(age)} old")
 
@@ -305,7 +305,13 @@ def _print_close(out: Output, found: "Report", rows: "Sequence[ModuleRow]") -> N
             "No hook has logged anything yet. Next: overdeck install; where that was done, a call in the client"
         )
     shown = f"{len(rows)} of {len(found.rows)} modules"
-    out.line(f"{shown}, counts of the last {span(found.since)}, data {span(found.now - found.as_of)} old")
+    out.line(f"{shown}, counts of the last {span(found.since)}, {_age(found)}")
+
+
+def _age(found: "Report") -> str:
+    from overdeck.telemetry.words import span
+
+    return f"data {span(found.now - found.as_of)} old"
 
 
 def _no_suspect(found: "Report") -> str:

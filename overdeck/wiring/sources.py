@@ -18,11 +18,6 @@ def usual_paths(places: Places, project: Path) -> list[Path]:
     return clients.named("claude").usual_paths(places, project)
 
 
-def claude_files(places: Places, project: Path) -> list[Settings]:
-    """What Claude Code reads, alone: see ``all_files``."""
-    return all_files(places, project, ["claude"])
-
-
 def all_files(
     places: Places,
     project: Path,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ def rotate(log: Path) -> None:
         log.rename(log.with_name(f"{log.name}.1"))
 
 
-_LOG = st.sampled_from(["hook-fires.jsonl", "hook-calls.jsonl"])
+FIRES, CALLS = "hook-fires.jsonl", "hook-calls.jsonl"
+_LOG = st.sampled_from([FIRES, CALLS])
 _STEP = st.one_of(
     st.tuples(st.just("lines"), _LOG, st.lists(st.integers(0, 6 * 3600), min_size=1, max_size=4)),
     st.tuples(st.just("torn"), _LOG, st.integers(1, 200)),
@@ -68,7 +69,23 @@ _STEP = st.one_of(
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(
+    steps=[
+        ("lines", FIRES, [60, 30]),
+        ("torn", FIRES, 40),
+        ("tick", FIRES, None),
+        ("rest", FIRES, None),
+        ("again", FIRES, 2),
+        ("rotate", FIRES, None),
+        ("lines", FIRES, [9]),
+        ("rotate", FIRES, None),
+        ("lines", FIRES, [8, 7]),
+        ("tick", FIRES, None),
+        ("torn", FIRES, 20),
+        ("lines", CALLS, [5, 4, 3]),
+    ]
+)
 @given(steps=st.lists(_STEP, min_size=1, max_size=14))
 def test_any_mix_of_lines_and_rotations_equals_a_reading_from_scratch(
     user: "User", tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str, Any]]
@@ -97,7 +114,7 @@ def test_any_mix_of_lines_and_rotations_equals_a_reading_from_scratch(
             rotate(log)
         else:
             here.tick()
-    for name in ("hook-fires.jsonl", "hook-calls.jsonl"):
+    for name in (FIRES, CALLS):
         here.append(here.places.state / name, b"\n")  # what is still torn is now a broken line, in both readings
     here.tick()
     scratch = type(user)(tmp_path_factory.mktemp("scratch"), now=here.now)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from overdeck.errors import ExitCode, OverdeckError, usage
 from overdeck.git import git
 from overdeck.incidents import commit
-from overdeck.incidents.artifact import PROGRAMS, Artifact
+from overdeck.incidents.artifact import Artifact
 from overdeck.incidents.commit import Branch, GitCheck, Landed, unverifiable
 from overdeck.incidents.registry import Policy
 
@@ -184,8 +184,3 @@ def _is_tracked(repo: Path, path: Path) -> bool:
     inside = {str(way.relative_to(top)) for way in ways for top in tops if way.is_relative_to(top)} - {"."}
     listed = git("--literal-pathspecs", "ls-files", "-z", "--", *sorted(inside), cwd=repo) if inside else None
     return listed is not None and not inside.isdisjoint(listed.stdout.split("\0"))
-
-
-def is_run(artifact: Artifact) -> bool:
-    """Whether something has to be run for it."""
-    return artifact.kind == "test" or artifact.kind in PROGRAMS

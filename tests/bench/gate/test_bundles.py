@@ -19,9 +19,9 @@ def blocks_of(*cpu_us: tuple[int, int]) -> list[Block]:
 
 
 @pytest.mark.parametrize(
-    ("cpu_us", "pairs"), [(100, MOST), (1_000, 16), (2_000, 8), (5_300, 3), (9_000, 1), (20_000, 1), (0, MOST)]
+    ("cpu_us", "pairs"), [(0, MOST), (100, MOST), (3_000, 16), (6_000, 8), (16_000, 3), (25_000, 1), (60_000, 1)]
 )
-def test_a_block_holds_as_many_pairs_as_take_sixteen_milliseconds(cpu_us, pairs):
+def test_a_block_holds_as_many_pairs_as_take_some_slices_of_a_scheduler(cpu_us, pairs):
     assert pairs_a_block(blocks_of(*[(cpu_us, cpu_us)] * 3)) == pairs
 
 
