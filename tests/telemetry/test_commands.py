@@ -390,14 +390,17 @@ def test_follow_takes_in_what_comes_until_it_is_interrupted(busy: "User") -> Non
     with subprocess.Popen(
         argv, env=busy.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as follower:
-        assert follower.stdout is not None
-        first = json.loads(follower.stdout.readline())
-        assert first["data"]["fires"] > 0
-        busy.fire("late")
-        assert json.loads(follower.stdout.readline())["data"]["fires"] == 1
-        follower.send_signal(signal.SIGINT)
-        assert follower.communicate(timeout=10) == ("", "")
-        assert follower.returncode == 0
+        try:
+            assert follower.stdout is not None
+            first = json.loads(follower.stdout.readline())
+            assert first["data"]["fires"] > 0
+            busy.fire("late")
+            assert json.loads(follower.stdout.readline())["data"]["fires"] == 1
+            follower.send_signal(signal.SIGINT)
+            assert follower.communicate(timeout=10) == ("", "")
+            assert follower.returncode == 0
+        finally:
+            follower.kill()  # or a test that failed would wait for it
 
 
 @pytest.mark.parametrize("options", [["--every", "0"], ["--every", "nan"], ["--status"]])
@@ -411,8 +414,11 @@ def test_an_endless_query_is_interrupted_and_leaves_nothing(busy: "User", tmp_pa
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     with subprocess.Popen(argv, env={**busy.env, "TMPDIR": str(scratch)}, stderr=subprocess.PIPE) as asking:
-        until(lambda: list(scratch.glob("overdeck-sql-*/telemetry.duckdb")), within_s=60)
-        time.sleep(0.5)  # into the query; before it the interrupt is answered all the same
-        asking.send_signal(signal.SIGINT)
-        assert asking.wait(20) == 130
+        try:
+            until(lambda: list(scratch.glob("overdeck-sql-*/telemetry.duckdb")), within_s=60)
+            time.sleep(0.5)  # into the query; before it the interrupt is answered all the same
+            asking.send_signal(signal.SIGINT)
+            assert asking.wait(20) == 130
+        finally:
+            asking.kill()  # or a test that failed would leave an endless query
     assert not list(scratch.iterdir())
