@@ -4,6 +4,7 @@ import signal
 
 
 def pytest_configure() -> None:
-    """A shell starts what it puts in the background with SIGINT ignored, and so would be all that a test starts."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """A shell's background ignores SIGINT and ``nohup`` SIGHUP, and so would all that a test starts."""
+    for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
