@@ -14,7 +14,6 @@ import typer
 from overdeck.cli.streams import NO_UTF8, STDOUT, escaped, narrate, print_line, printable, said_or_unread
 from overdeck.errors import ExitCode, OverdeckError, unusable
 from overdeck.paths import Places
-from overdeck.wiring.deadlauncher import dead_launchers
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document (the envelope) and nothing else on stdout.")
@@ -165,6 +164,8 @@ def verb(
 
 def _dead_launchers() -> list[str]:
     """What ``dead_launchers`` says; nothing where there is no home to look in, which the verb says itself."""
+    from overdeck.wiring.deadlauncher import dead_launchers  # not for --help
+
     try:
         return list(dead_launchers(Places.from_environment()))
     except (OverdeckError, OSError):

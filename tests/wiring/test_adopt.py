@@ -190,7 +190,7 @@ def test_a_hook_that_does_not_end_stays(home: AdoptHome) -> None:
             "timeout is not within 10 minutes",
         ),
         ("WorktreeCreate", "", {"type": "command", "command": "true"}, "was not measured"),
-        ("PreCompact", "manual", {"type": "command", "command": "true"}, "matcher of PreCompact"),
+        ("PreCompact", "manual", {"type": "command", "command": "true"}, "no matcher at PreCompact"),
         ("PreToolUse", "Bash(", {"type": "command", "command": "true"}, "matches nothing"),
         ("PreToolUse", "|", {"type": "command", "command": "true"}, "matches nothing"),
     ],

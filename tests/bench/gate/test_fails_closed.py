@@ -112,7 +112,7 @@ def test_a_copy_of_base_that_costs_more_than_base_is_invalid(gate, repository):
 
 def test_a_gate_file_that_cannot_be_read_is_invalid(gate, repository):
     (repository.root / "folder.toml").mkdir()
-    invalid(gate("--json", "--config", "folder.toml"), "gate-config", "cannot be read: Is a directory")
+    invalid(gate("--json", "--config", "folder.toml"), "gate-config", "cannot be read: it is a folder")
 
 
 def test_a_gate_file_that_is_no_text_is_invalid(gate, repository):
