@@ -9,7 +9,6 @@ from textual.widgets import Static
 
 from overdeck.tui.actions import Action
 
-
 LINES = 2
 
 
@@ -38,7 +37,10 @@ class KeyBar(Static):
     """Made anew whenever what can be done may have changed."""
 
     DEFAULT_CSS = """
-    KeyBar { height: auto; max-height: 2; background: $panel; link-style: none; link-background: $panel; link-color: $foreground; }
+    KeyBar {
+        height: auto; max-height: 2; background: $panel; link-style: none; link-background: $panel;
+        link-color: $foreground;
+    }
     """
 
     _shown: tuple[list[tuple[Action, str | None]], int] = ([], 0)
