@@ -1,0 +1,222 @@
+"""A look in words: the columns that the terminal and the screen show, and what ``--json`` carries."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Generic, TypeVar
+
+from overdeck.machine.changes import MACHINE, Change
+from overdeck.machine.hookprocesses import HookProcess
+from overdeck.telemetry.livecalls import BUCKETS, WINDOW, EventCost
+from overdeck.telemetry.words import ago, iso, percent, span
+from overdeck.wiring.atwork.look import Look
+
+Row = TypeVar("Row")
+UNSAID = "-"
+"""A number that this system, or this group, does not say: never a zero."""
+
+NO_CALLS = "No call was ever logged. Type: overdeck install; where that was done, use the client"
+NO_CLIENT = "no client runs now, so no hook can be at work"
+
+
+@dataclass(frozen=True)
+class Column(Generic[Row]):
+    """``order`` sorts rows; ``largest_first``: how at first."""
+
+    title: str
+    text: Callable[[Row], str]
+    order: Callable[[Row], Any]
+    right: bool = False
+    largest_first: bool = False
+
+
+def _number(title: str, value: Callable[[Row], float | None], text: Callable[[float], str]) -> Column[Row]:
+    def shown(row: Row) -> str:
+        found = value(row)
+        return UNSAID if found is None else text(found)
+
+    def order(row: Row) -> float:
+        found = value(row)
+        return -1.0 if found is None else float(found)
+
+    return Column(title, shown, order, right=True, largest_first=True)
+
+
+def size(count: float) -> str:
+    """Bytes in their largest unit.
+
+    >>> size(512), size(3 << 20), size(1.5 * (1 << 30))
+    ('512 B', '3.0 MB', '1.5 GB')
+    """
+    for unit, power in (("GB", 30), ("MB", 20), ("kB", 10)):
+        if abs(count) >= 1 << power:
+            return f"{count / (1 << power):.1f} {unit}"
+    return f"{count:.0f} B"
+
+
+def _share(value: float) -> str:
+    return percent(100 * value) if value >= 0.001 else "0 %"
+
+
+def _waited(resource: str) -> Callable[[Change], float | None]:
+    return lambda change: change.waited[resource]
+
+
+def _whole(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _rate(value: float) -> str:
+    return f"{size(value)}/s"
+
+
+def place_shown(change: Change) -> str:
+    """``the machine``; of a group's folder its last two names, behind the controller where each has its own tree.
+
+    >>> from overdeck.machine.changes import changes
+    >>> place_shown(Change("/sys/fs/cgroup/memory/slice/session-4.scope", {}, *[None] * 12))
+    '…/slice/session-4.scope'
+    """
+    parts = change.place.split("/")
+    return change.place if len(parts) < 7 else "…/" + "/".join(parts[-2:])
+
+
+CHANGES: tuple[Column[Change], ...] = (
+    Column("place", place_shown, lambda change: (change.place != MACHINE, change.place)),
+    _number("waits: cpu", _waited("cpu"), _share),
+    _number("memory", _waited("memory"), _share),
+    _number("disk", _waited("io"), _share),
+    _number("throttled", lambda change: change.throttled_ms, lambda ms: f"{ms:.0f} ms"),
+    _number("in use", lambda change: change.memory, size),
+    _number("grown", lambda change: change.memory_grown, size),
+    _number("limit", lambda change: change.memory_max, size),
+    _number("read", lambda change: change.read_per_s, _rate),
+    _number("written", lambda change: change.written_per_s, _rate),
+    _number("processes", lambda change: change.processes, _whole),
+    _number("limit", lambda change: change.processes_max, _whole),
+    _number("oom kills", lambda change: change.oom_kills, _whole),
+)
+
+
+def hook_columns(now_s: float) -> tuple[Column[HookProcess], ...]:
+    """Of processes at ``now_s``, seconds since the epoch."""
+    return (
+        Column("hook", lambda one: one.hook, lambda one: one.hook),
+        _number("age", lambda one: one.age_s(now_s), age),
+        Column(
+            "state",
+            lambda one: "ORPHAN" if one.orphan else "at work",
+            lambda one: one.orphan,
+            largest_first=True,
+        ),
+        _number("pid", lambda one: one.process.pid, lambda pid: f"{pid:.0f}"),
+        Column("command", lambda one: one.process.shown, lambda one: one.process.shown),
+        Column("parent", lambda one: one.parent, lambda one: one.parent),
+        Column("client", lambda one: one.client or UNSAID, lambda one: one.client),
+        _number("in use", lambda one: one.process.rss, size),
+    )
+
+
+def _ms(value: float) -> str:
+    return f"{value:.1f}" if value < 100 else f"{value:,.0f}"
+
+
+EVENTS: tuple[Column[EventCost], ...] = (
+    Column("event", lambda one: one.event, lambda one: one.event),
+    _number("calls", lambda one: one.calls, _whole),
+    _number("calls/s", lambda one: one.per_s, lambda rate: f"{rate:.2f}"),
+    _number("p50 ms", lambda one: one.p50_ms, _ms),
+    _number("p95 ms", lambda one: one.p95_ms, _ms),
+    _number("ms per s", lambda one: one.ms_per_s, _ms),
+    _number("share", lambda one: one.share, _share),
+    _number("fired", lambda one: one.fired, _whole),
+    _number("errors", lambda one: one.failed, _whole),
+)
+
+
+def age(seconds: float) -> str:
+    """``0.4 s``, ``12 s``, ``3 min``."""
+    return f"{seconds:.1f} s" if seconds < 10 else span(timedelta(seconds=seconds))
+
+
+def machine_line(found: Look) -> str:
+    """The whole machine in one line."""
+    parts = []
+    if found.load is not None:
+        parts.append(f"load {found.load.one:.2f} on {found.load.processors} processors")
+    if found.steal is not None:
+        parts.append(f"{_share(found.steal)} stolen by the hypervisor")
+    parts.append(f"{found.clients} clients run" if found.readable else "the process table cannot be read")
+    return ", ".join([*parts, f"in {age(found.seconds)}"])
+
+
+def hooks_line(found: Look) -> str:
+    """How many processes of hooks are alive, and how many of them nobody waits for."""
+    if not found.readable:
+        return "the process table cannot be read here"
+    if not found.hooks:
+        return "no process of a hook is alive" if found.clients else NO_CLIENT
+    oldest = found.hooks[0]
+    since = age(oldest.age_s(found.at.timestamp()))
+    said = f"{len(found.hooks)} processes of hooks, the oldest {since} ({oldest.hook})"
+    if orphans := found.orphans:
+        ids = " ".join(str(one.process.pid) for one in orphans)
+        said += f"; {len(orphans)} ORPHANS, which no client waits for: kill {ids}"
+    return said
+
+
+def calls_line(found: Look) -> str:
+    """How often hooks are called now."""
+    calls = found.calls
+    if calls.last is None:
+        return NO_CALLS
+    if not calls.calls:
+        return f"no call in {age(calls.span_s)}; the log was last written to {ago(calls.last, found.at)}"
+    damaged = f", {calls.damaged} damaged lines" if calls.damaged else ""
+    return (
+        f"{calls.calls:,} calls in {age(calls.span_s)}: {calls.per_s:.2f}/s, "
+        f"clients wait {_ms(calls.ms_per_s)} ms per s{damaged}"
+    )
+
+
+def as_data(found: Look) -> dict[str, Any]:
+    """The ``data`` of ``--json``: moments ISO-8601 UTC, sizes in bytes, shares 0 to 1, null for what is not said."""
+    now_s, calls = found.at.timestamp(), found.calls
+    return {
+        "at": iso(found.at),
+        "seconds": round(found.seconds, 3),
+        "load": found.load
+        and {"one": found.load.one, "five": found.load.five, "processors": found.load.processors},
+        "steal": found.steal,
+        "clients": found.clients,
+        "changes": [{**change._asdict(), "waited": dict(change.waited)} for change in found.changes],
+        "unsaid": list(found.unsaid),
+        "hooks": [_hook_data(hook, now_s) for hook in found.hooks],
+        "orphans": [hook.process.pid for hook in found.orphans],
+        "calls": {
+            "span_s": round(calls.span_s, 3),
+            "calls": calls.calls,
+            "per_s": calls.per_s,
+            "ms_per_s": calls.ms_per_s,
+            "last": iso(calls.last),
+            "damaged": calls.damaged,
+            "history": list(calls.history),
+            "history_bucket_s": WINDOW.total_seconds() / BUCKETS,
+            "events": [event._asdict() for event in calls.events],
+        },
+    }
+
+
+def _hook_data(hook: HookProcess, now_s: float) -> dict[str, Any]:
+    process = hook.process
+    return {
+        "hook": hook.hook,
+        "pid": process.pid,
+        "parent_pid": process.parent,
+        "parent": hook.parent,
+        "client": hook.client or None,
+        "command": process.shown,
+        "age_s": round(hook.age_s(now_s), 3),
+        "rss": process.rss,
+        "orphan": hook.orphan,
+    }
