@@ -10,6 +10,7 @@ from overdeck.paths import Places
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from overdeck.wiring.atwork.tables import Column
 
@@ -40,20 +41,20 @@ def machine(
         for sentence in (*found.unsaid, *found.problems):
             out.warn(sentence)
         out.line(tables.machine_line(found))
-        _table(out, tables.CHANGES, found.changes)
+        _table(out, tables.CHANGES, found.changes, found.at)
         out.line()
         out.line(tables.hooks_line(found))
         if found.hooks:
-            _table(out, tables.hook_columns(found.at.timestamp()), found.hooks)
+            _table(out, tables.HOOKS, found.hooks, found.at)
         out.line()
         out.line(tables.calls_line(found))
         if found.calls.events:
-            _table(out, tables.EVENTS, found.calls.events)
+            _table(out, tables.EVENTS, found.calls.events, found.at)
 
 
-def _table(out: Output, columns: "Sequence[Column[Any]]", rows: "Sequence[Any]") -> None:
+def _table(out: Output, columns: "Sequence[Column[Any]]", rows: "Sequence[Any]", now: "datetime") -> None:
     out.table(
         [column.title for column in columns],
-        [[column.text(row) for column in columns] for row in rows],
+        [[column.text(row, now) for column in columns] for row in rows],
         right=[column.title for column in columns if column.right],
     )

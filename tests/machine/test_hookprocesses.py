@@ -11,7 +11,9 @@ from overdeck.machine.processes import Process, table
 from overdeck.machine.wiredcommands import wired_commands
 
 
-def process(pid: int, parent: int, name: str, *, hook: str = "", script: str = "", started: float = 0.0) -> Process:
+def process(
+    pid: int, parent: int, name: str, *, hook: str = "", script: str = "", started: float = 0.0
+) -> Process:
     return Process(pid, parent, name, script, started or float(pid), 1, 1 << 20, False, hook)
 
 

@@ -100,9 +100,7 @@ def test_without_a_log_there_is_no_last_call(places: Places) -> None:
 
 def test_history_ends_now_and_forgets_what_is_older() -> None:
     now = NOW.replace(tzinfo=None)
-    seen = [
-        SeenCall(now - timedelta(seconds=ago), "Stop", 1, 0, 0) for ago in (-5, 0, 2.9, 3, 59.9, 60, 600)
-    ]
+    seen = [SeenCall(now - timedelta(seconds=ago), "Stop", 1, 0, 0) for ago in (-5, 0, 2.9, 3, 59.9, 60, 600)]
     counts = history(seen, now)
 
     assert (counts[-1], counts[-2], counts[0], sum(counts)) == (3, 1, 1, 5)

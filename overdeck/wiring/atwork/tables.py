@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 from overdeck.machine.changes import MACHINE, Change
 from overdeck.machine.hookprocesses import HookProcess
 from overdeck.telemetry.livecalls import BUCKETS, WINDOW, EventCost
-from overdeck.telemetry.words import ago, iso, percent, span
+from overdeck.telemetry.words import ago, iso, percent, size, span
 from overdeck.wiring.atwork.look import Look
 
 Row = TypeVar("Row")
@@ -21,17 +21,24 @@ NO_CLIENT = "no client runs now, so no hook can be at work"
 
 @dataclass(frozen=True)
 class Column(Generic[Row]):
-    """``order`` sorts rows; ``largest_first``: how at first."""
+    """``text`` takes the row and the time of the look (aware UTC); ``largest_first``: how it sorts at first."""
 
+    key: str
     title: str
-    text: Callable[[Row], str]
+    text: Callable[[Row, datetime], str]
     order: Callable[[Row], Any]
     right: bool = False
     largest_first: bool = False
 
 
-def _number(title: str, value: Callable[[Row], float | None], text: Callable[[float], str]) -> Column[Row]:
-    def shown(row: Row) -> str:
+def _text(title: str, value: Callable[[Row], str]) -> Column[Row]:
+    return Column(title, title, lambda row, _now: value(row), value)
+
+
+def _number(
+    title: str, value: Callable[[Row], float | None], text: Callable[[float], str], key: str = ""
+) -> Column[Row]:
+    def shown(row: Row, _now: datetime) -> str:
         found = value(row)
         return UNSAID if found is None else text(found)
 
@@ -39,19 +46,15 @@ def _number(title: str, value: Callable[[Row], float | None], text: Callable[[fl
         found = value(row)
         return -1.0 if found is None else float(found)
 
-    return Column(title, shown, order, right=True, largest_first=True)
+    return Column(key or title, title, shown, order, right=True, largest_first=True)
 
 
-def size(count: float) -> str:
-    """Bytes in their largest unit.
+def _grown(count: float) -> str:
+    return f"{'-' if count < 0 else '+' if count else ''}{size(int(abs(count)))}"
 
-    >>> size(512), size(3 << 20), size(1.5 * (1 << 30))
-    ('512 B', '3.0 MB', '1.5 GB')
-    """
-    for unit, power in (("GB", 30), ("MB", 20), ("kB", 10)):
-        if abs(count) >= 1 << power:
-            return f"{count / (1 << power):.1f} {unit}"
-    return f"{count:.0f} B"
+
+def _size(count: float) -> str:
+    return size(int(count))
 
 
 def _share(value: float) -> str:
@@ -67,7 +70,7 @@ def _whole(value: float) -> str:
 
 
 def _rate(value: float) -> str:
-    return f"{size(value)}/s"
+    return f"{_size(value)}/s"
 
 
 def place_shown(change: Change) -> str:
@@ -82,39 +85,49 @@ def place_shown(change: Change) -> str:
 
 
 CHANGES: tuple[Column[Change], ...] = (
-    Column("place", place_shown, lambda change: (change.place != MACHINE, change.place)),
+    Column(
+        "place",
+        "place",
+        lambda change, _now: place_shown(change),
+        lambda change: (change.place != MACHINE, change.place),
+    ),
     _number("waits: cpu", _waited("cpu"), _share),
     _number("memory", _waited("memory"), _share),
     _number("disk", _waited("io"), _share),
     _number("throttled", lambda change: change.throttled_ms, lambda ms: f"{ms:.0f} ms"),
-    _number("in use", lambda change: change.memory, size),
-    _number("grown", lambda change: change.memory_grown, size),
-    _number("limit", lambda change: change.memory_max, size),
+    _number("in use", lambda change: change.memory, _size),
+    _number("grown", lambda change: change.memory_grown, _grown),
+    _number("limit", lambda change: change.memory_max, _size, key="memory-limit"),
     _number("read", lambda change: change.read_per_s, _rate),
     _number("written", lambda change: change.written_per_s, _rate),
     _number("processes", lambda change: change.processes, _whole),
-    _number("limit", lambda change: change.processes_max, _whole),
+    _number("limit", lambda change: change.processes_max, _whole, key="process-limit"),
     _number("oom kills", lambda change: change.oom_kills, _whole),
 )
 
-
-def hook_columns(now_s: float) -> tuple[Column[HookProcess], ...]:
-    """Of processes at ``now_s``, seconds since the epoch."""
-    return (
-        Column("hook", lambda one: one.hook, lambda one: one.hook),
-        _number("age", lambda one: one.age_s(now_s), age),
-        Column(
-            "state",
-            lambda one: "ORPHAN" if one.orphan else "at work",
-            lambda one: one.orphan,
-            largest_first=True,
-        ),
-        _number("pid", lambda one: one.process.pid, lambda pid: f"{pid:.0f}"),
-        Column("command", lambda one: one.process.shown, lambda one: one.process.shown),
-        Column("parent", lambda one: one.parent, lambda one: one.parent),
-        Column("client", lambda one: one.client or UNSAID, lambda one: one.client),
-        _number("in use", lambda one: one.process.rss, size),
-    )
+HOOKS: tuple[Column[HookProcess], ...] = (
+    _text("hook", lambda one: one.hook),
+    Column(
+        "age",
+        "age",
+        lambda one, now: age(one.age_s(now.timestamp())),
+        lambda one: -one.process.started,
+        right=True,
+        largest_first=True,
+    ),
+    Column(
+        "state",
+        "state",
+        lambda one, _now: "ORPHAN" if one.orphan else "at work",
+        lambda one: one.orphan,
+        largest_first=True,
+    ),
+    _number("pid", lambda one: one.process.pid, lambda pid: f"{pid:.0f}"),
+    _text("command", lambda one: one.process.shown),
+    _text("parent", lambda one: one.parent),
+    _text("client", lambda one: one.client or UNSAID),
+    _number("in use", lambda one: one.process.rss, _size),
+)
 
 
 def _ms(value: float) -> str:
@@ -122,7 +135,7 @@ def _ms(value: float) -> str:
 
 
 EVENTS: tuple[Column[EventCost], ...] = (
-    Column("event", lambda one: one.event, lambda one: one.event),
+    _text("event", lambda one: one.event),
     _number("calls", lambda one: one.calls, _whole),
     _number("calls/s", lambda one: one.per_s, lambda rate: f"{rate:.2f}"),
     _number("p50 ms", lambda one: one.p50_ms, _ms),
