@@ -159,7 +159,8 @@ def machine_line(found: Look) -> str:
         parts.append(f"load {found.load.one:.2f} on {found.load.processors} processors")
     if found.steal is not None:
         parts.append(f"{_share(found.steal)} stolen by the hypervisor")
-    parts.append(f"{found.clients} clients run" if found.readable else "the process table cannot be read")
+    clients = f"{found.clients} client{'s' * (found.clients != 1)} alive"
+    parts.append(clients if found.readable else "the process table cannot be read")
     return ", ".join([*parts, f"in {age(found.seconds)}"])
 
 
@@ -171,10 +172,11 @@ def hooks_line(found: Look) -> str:
         return "no process of a hook is alive" if found.clients else NO_CLIENT
     oldest = found.hooks[0]
     since = age(oldest.age_s(found.at.timestamp()))
-    said = f"{len(found.hooks)} processes of hooks, the oldest {since} ({oldest.hook})"
+    count = len(found.hooks)
+    said = f"{count} process{'es' * (count != 1)} of hooks, the oldest {since} ({oldest.hook})"
     if orphans := found.orphans:
         ids = " ".join(str(one.process.pid) for one in orphans)
-        said += f"; {len(orphans)} ORPHANS, which no client waits for: kill {ids}"
+        said += f"; {len(orphans)} ORPHAN{'S' * (len(orphans) != 1)}, which no client waits for: kill {ids}"
     return said
 
 
