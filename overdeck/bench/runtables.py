@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from overdeck.bench.axis import Axis, Interval, axis, drawn, trend_bars
+from overdeck.bench.axis import BAR, ONE, Axis, Interval, axis, drawn, legend, trend_bars
 from overdeck.bench.lastruns import RECORD_FIRST, TOLERANCE, Contrasted, LastRun, Trend, bar_said, trends
 from overdeck.bench.outcome import METRICS, Metric
 from overdeck.bench.report import interval, times
@@ -62,6 +62,14 @@ def row_axis(rows: Sequence[RunRow], metric: Metric, *, width: int, near: bool =
     return axis(ratios, width=width, bar=1 + TOLERANCE.share(metric), near=near)
 
 
+def axis_line(on: Axis) -> str:
+    """How to read the pictures."""
+    return (
+        f"● the ratio, ├─┤ its 95 % interval, {ONE} 1.0: no difference, {BAR} {on.bar:.2f}: what the gate tolerates; "
+        "logarithmic"
+    )
+
+
 def picture(row: RunRow, on: Axis) -> str:
     """The interval of one row."""
     return drawn(Interval(*row.found.ratio[:3]) if row.found else None, on)
@@ -95,10 +103,10 @@ def columns(on: Axis) -> tuple[Column, ...]:
             lambda row: row.run.started or datetime.min.replace(tzinfo=UTC),
             largest_first=True,
         ),
-        Column("scenario", "scenario", lambda row, _now: f"#{row.scenario}" if row.scenario else "-", _scenario),
+        Column("scenario", "#", lambda row, _now: f"#{row.scenario}" if row.scenario else "-", _scenario),
         Column("arm", "arm", lambda row, _now: row.found.arm if row.found else "-", _arm),
         Column("ratio", "ratio", lambda row, _now: of(row, lambda r: times(r.value)), ratio, True, True),
-        Column("axis", "95 % interval", lambda row, _now: picture(row, on), ratio, largest_first=True),
+        Column("axis", legend(on), lambda row, _now: picture(row, on), ratio, largest_first=True),
         Column("interval", "95 % CI", lambda row, _now: of(row, interval), ratio, True, True),
         Column("verdict", "verdict", lambda row, _now: verdict(row), verdict),
         Column("trend", "trend", lambda row, _now: bars(row), bars),
@@ -125,13 +133,13 @@ def bars(row: RunRow) -> str:
 
 
 def filter_rows(rows: Sequence[RunRow], text: str) -> list[RunRow]:
-    """Rows whose arms, scenario, verdict, state or file contain every word of ``text``, whatever its case."""
+    """Rows whose arms, verdict, state or file contain every word of ``text``; ``#2`` is scenario 2."""
     words = text.casefold().split()
 
     def about(row: RunRow) -> str:
-        return f"{row.run.title} #{row.scenario} {verdict(row)} {row.run.state} {row.run.file.name}".casefold()
+        return f"{row.run.title} {verdict(row)} {row.run.state} {row.run.file.name}".casefold()
 
-    return [row for row in rows if all(word in about(row) for word in words)]
+    return [row for row in rows if all(word == f"#{row.scenario}" or word in about(row) for word in words)]
 
 
 def details(row: RunRow) -> list[str]:

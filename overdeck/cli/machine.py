@@ -49,6 +49,7 @@ def machine(
         out.line()
         out.line(tables.calls_line(found))
         if found.calls.events:
+            out.line(tables.history_line(found))
             _table(out, tables.EVENTS, found.calls.events, found.at)
 
 

@@ -19,7 +19,7 @@ def test_without_anything_installed_it_says_what_to_do(home: Home) -> None:
     ran = home.run("overdeck", "machine", "--watch", "50ms")
 
     assert ran.code == 0, ran.err
-    assert "the machine" in ran.out and "Type: overdeck install" in ran.out
+    assert "the machine" in ran.out and "no call was ever logged. Type: overdeck install" in ran.out
     assert not home.state.exists()
 
 

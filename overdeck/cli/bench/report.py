@@ -95,7 +95,6 @@ def _show_last(out: Output, metric: "Metric") -> None:
 
     from overdeck.bench import runtables
     from overdeck.bench.lastruns import last_runs
-    from overdeck.bench.report import times
 
     runs, _ = last_runs(Places.from_environment().cache)
     out.data = runtables.as_data(runs)
@@ -111,9 +110,7 @@ def _show_last(out: Output, metric: "Metric") -> None:
         right=[column.title for column in columns if column.right],
         below=columns[-1].title,
     )
-    out.line(
-        f"the axis is logarithmic, from {times(on.low)} to {times(on.high)}; │ is 1.0, ┊ the gate's bar, {on.bar:.2f}"
-    )
+    out.line(runtables.axis_line(on))
     for row in rows:
         if row.run.trouble and row.found is None:
             out.warn(f"{row.run.file}: {row.run.state}: {row.run.trouble}")

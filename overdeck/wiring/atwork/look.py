@@ -17,6 +17,9 @@ from overdeck.paths import Places
 from overdeck.telemetry.livecalls import Followed, LiveCalls, follow
 from overdeck.wiring.sources import all_files, silenced
 
+SHORTEST_S = 0.25
+"""Two periods of a CPU quota; in less, one tick of a counter is a share of some percent."""
+
 Table = Callable[[Callable[[Sequence[str]], str]], Sequence[Process]]
 """``processes.table``, or a test's own."""
 
@@ -69,12 +72,20 @@ class Look:
     """What could not be read, and why."""
 
     @property
+    def watched(self) -> bool:
+        """Whether enough time passed for shares of it to mean anything."""
+        return self.seconds >= SHORTEST_S
+
+    @property
     def orphans(self) -> tuple[HookProcess, ...]:
         return tuple(hook for hook in self.hooks if hook.orphan)
 
 
-def begin(source: Source) -> Before:
-    """The state before the first look. Reads the settings of every client, to know hooks by their command lines."""
+def begin(source: Source, before: Before | None = None) -> Before:
+    """The state before the first look; with ``before``, what that says, with the settings read anew.
+
+    Reads the settings of every client, to know hooks by their command lines.
+    """
     files = all_files(source.places, source.project)
     silent = silenced(files)
     commands = [
@@ -85,6 +96,8 @@ def begin(source: Source) -> Before:
         if handler.starts_process and not handler.dropped and handler.command
     ]
     problems = [f"{file.path}: {problem.reason}" for file in files for problem in file.problems if problem.drops]
+    if before is not None:
+        return replace(before, commands=wired_commands(commands), problems=tuple(problems))
     return _seen(source, Before(0.0, Reading(), wired_commands(commands), tuple(problems), {}, None)).before
 
 

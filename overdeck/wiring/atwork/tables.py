@@ -1,6 +1,6 @@
 """A look in words: the columns that the terminal and the screen show, and what ``--json`` carries."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
@@ -8,14 +8,14 @@ from typing import Any, Generic, TypeVar
 from overdeck.machine.changes import MACHINE, Change
 from overdeck.machine.hookprocesses import HookProcess
 from overdeck.telemetry.livecalls import BUCKETS, WINDOW, EventCost
-from overdeck.telemetry.words import ago, iso, percent, size, span
+from overdeck.telemetry.words import ago, iso, percent, size, span, sparkline
 from overdeck.wiring.atwork.look import Look
 
 Row = TypeVar("Row")
 UNSAID = "-"
 """A number that this system, or this group, does not say: never a zero."""
 
-NO_CALLS = "No call was ever logged. Type: overdeck install; where that was done, use the client"
+NO_CALLS = "no call was ever logged. Type: overdeck install; where that was done, use the client"
 NO_CLIENT = "no client runs now, so no hook can be at work"
 
 
@@ -192,6 +192,26 @@ def calls_line(found: Look) -> str:
         f"{calls.calls:,} calls in {age(calls.span_s)}: {calls.per_s:.2f}/s, "
         f"clients wait {_ms(calls.ms_per_s)} ms per s{damaged}"
     )
+
+
+def history_line(found: Look) -> str:
+    """The calls of the last minute as bars, now at the right."""
+    return f"last minute {sparkline(found.calls.history, BUCKETS)} now"
+
+
+def filter_hooks(hooks: Iterable[HookProcess], text: str, *, orphans: bool = False) -> list[HookProcess]:
+    """Those whose hook, command, parent, client or number contains every word of ``text``, whatever its case."""
+    words = text.casefold().split()
+
+    def about(one: HookProcess) -> str:
+        return f"{one.hook} {one.process.shown} {one.parent} {one.client} {one.process.pid}".casefold()
+
+    return [one for one in hooks if (one.orphan or not orphans) and all(word in about(one) for word in words)]
+
+
+def hook_details(one: HookProcess, now: datetime) -> str:
+    """One process in a line, as it is copied."""
+    return "  ".join(f"{column.title} {column.text(one, now)}" for column in HOOKS)
 
 
 def as_data(found: Look) -> dict[str, Any]:

@@ -1,0 +1,58 @@
+"""A made-up machine for looks at hooks at work: a /proc, control groups, processes, a calls log; real settings."""
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from overdeck.machine.processes import Process
+from overdeck.machine.reading import Roots
+from overdeck.paths import Places
+from overdeck.wiring.atwork.look import Source
+
+NOW = datetime(2026, 5, 4, 12, 0, 0, tzinfo=UTC)
+PSI = "some avg10=0.00 avg60=0.00 avg300=0.00 total={}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"
+
+
+class Machine:
+    """What a look reads; ``lines`` are the command lines of the processes that are alive."""
+
+    def __init__(self, root: Path) -> None:
+        self.places = Places.from_environment({"HOME": str(root)})
+        self.places.state.mkdir(parents=True)
+        self.places.claude_dir.mkdir()
+        self.roots = Roots(root / "proc", root / "cgroup")
+        self.stalled(0)
+        self.lines: dict[int, tuple[int, str, list[str]]] = {1: (0, "init", ["init"])}
+        self.seconds = 0.0
+
+    @property
+    def source(self) -> Source:
+        return Source(
+            self.places,
+            self.places.home,
+            self.roots,
+            self.table,
+            lambda: NOW + timedelta(seconds=self.seconds),
+            lambda: self.seconds,
+        )
+
+    def stalled(self, us: int) -> None:
+        self.roots.pressure.mkdir(parents=True, exist_ok=True)
+        (self.roots.pressure / "cpu").write_text(PSI.format(us))
+
+    def wire(self, command: str) -> None:
+        hooks = {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": command}]}]}
+        (self.places.claude_dir / "settings.json").write_text(json.dumps({"hooks": hooks}))
+
+    def table(self, hook_of: Callable[[Sequence[str]], str]) -> list[Process]:
+        started = (NOW - timedelta(seconds=90)).timestamp()
+        return [
+            Process(pid, parent, name, "", started, 1, 3_000_000, False, hook_of(words))
+            for pid, (parent, name, words) in self.lines.items()
+        ]
+
+    def call(self, ago_s: float, us: int = 4000) -> None:
+        line = {"ts": (NOW - timedelta(seconds=ago_s)).isoformat(), "v": 1, "plan": "", "client": "claude"}
+        with self.places.calls_log.open("a") as log:
+            log.write(json.dumps({**line, "event": "PreToolUse", "us": us, "ran": {}}) + "\n")
