@@ -80,11 +80,12 @@ def drawn(interval: Interval | None, on: Axis) -> str:
 
 
 def legend(on: Axis) -> str:
-    """What stands below the axis: both ends, and 1.0 below its line."""
+    """What stands above the axis: 1.0 at its line, and both ends where there is room."""
     left, middle, right = (_short(ratio) for ratio in (on.low, 1.0, on.high))
     cells = [" "] * on.width
-    for place, text in ((0, left), (on.width - len(right), right), (on.cell(1.0) - len(middle) // 2, middle)):
-        if place >= 0 and place + len(text) <= on.width and not "".join(cells[place : place + len(text)]).strip():
+    for place, text in ((on.cell(1.0) - 1, middle), (0, left), (on.width - len(right), right)):
+        around = "".join(cells[max(place - 1, 0) : place + len(text) + 1])
+        if place >= 0 and place + len(text) <= on.width and not around.strip():
             cells[place : place + len(text)] = text
     return "".join(cells)
 
@@ -110,4 +111,4 @@ def trend_bars(ratios: Sequence[float]) -> str:
 
 
 def _short(ratio: float) -> str:
-    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
+    return f"{ratio:.2g}" if ratio < 0.1 else f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"

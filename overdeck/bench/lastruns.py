@@ -120,13 +120,13 @@ def read_run(file: Path) -> LastRun:
     try:
         if not file.stat().st_size:
             why = "nothing was measured yet: it has just begun, or ended at once"
-            return LastRun(file, "cut short", None, "", file.name, "", 0, (), why, RECORD_FIRST)
+            return LastRun(file, "cut short", _named(file), "", file.name, "", 0, (), why, RECORD_FIRST)
         recording = read_raw(file)
     except OverdeckError as error:
-        return LastRun(file, "unreadable", None, "", file.name, "", 0, (), error.message, error.hint)
+        return LastRun(file, "unreadable", _named(file), "", file.name, "", 0, (), error.message, error.hint)
     except OSError as error:
         why = f"{file} cannot be read: {error.strerror}"
-        return LastRun(file, "unreadable", None, "", file.name, "", 0, (), why, f"ls -l {file}")
+        return LastRun(file, "unreadable", _named(file), "", file.name, "", 0, (), why, f"ls -l {file}")
     plan = recording.plan
     over = recording.ended or recording.invalid
     running = not over and in_use(file)  # asked of no record that may just be being locked
@@ -254,6 +254,14 @@ def _moment(text: str) -> datetime | None:
     except ValueError:
         return None
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _named(file: Path) -> datetime | None:
+    """When a record was begun, by the name that ``new_record`` gave it."""
+    try:
+        return datetime.strptime(file.name.split("-")[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    except (IndexError, ValueError):
+        return None
 
 
 def _one_line(text: str) -> str:

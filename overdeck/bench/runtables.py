@@ -98,18 +98,18 @@ def columns(on: Axis) -> tuple[Column, ...]:
     return (
         Column(
             "started",
-            "started (UTC)",
-            lambda row, _now: f"{row.run.started:%Y-%m-%d %H:%M}" if row.run.started else "-",
+            "started",
+            lambda row, _now: f"{row.run.started:%m-%d %H:%M}" if row.run.started else "-",
             lambda row: row.run.started or datetime.min.replace(tzinfo=UTC),
             largest_first=True,
         ),
-        Column("scenario", "#", lambda row, _now: f"#{row.scenario}" if row.scenario else "-", _scenario),
+        Column("scenario", "#", lambda row, _now: str(row.scenario) if row.scenario else "-", _scenario),
         Column("arm", "arm", lambda row, _now: row.found.arm if row.found else "-", _arm),
         Column("ratio", "ratio", lambda row, _now: of(row, lambda r: times(r.value)), ratio, True, True),
         Column("axis", legend(on), lambda row, _now: picture(row, on), ratio, largest_first=True),
-        Column("interval", "95 % CI", lambda row, _now: of(row, interval), ratio, True, True),
         Column("verdict", "verdict", lambda row, _now: verdict(row), verdict),
         Column("trend", "trend", lambda row, _now: bars(row), bars),
+        Column("interval", "95 % CI", lambda row, _now: of(row, interval), ratio, True, True),
         Column("pairs", "pairs", lambda row, _now: str(row.run.pairs), lambda row: row.run.pairs, True, True),
         Column("arms", "arms", lambda row, _now: row.run.title, lambda row: row.run.title),
     )
@@ -165,7 +165,8 @@ def details(row: RunRow) -> list[str]:
         lines.append(f"{'doubtful' if found else run.state}: {run.trouble}")
     if run.next:
         lines.append(f"next: {run.next}")
-    return [*lines, run.title, *([f"on {run.on}"] if run.on else []), f"all of it: {run.report}"]
+    on = [f"scenario {row.scenario}: {run.title}", f"on {run.on}"] if run.on else []
+    return [*lines, *on, f"all of it (c copies the command): hookbench report …/{run.file.name}"]
 
 
 def as_data(runs: Sequence[LastRun]) -> dict[str, Any]:

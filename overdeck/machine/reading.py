@@ -69,7 +69,7 @@ def _why_no_pressure(folder: Path) -> str:
     try:
         file.read_bytes()
     except FileNotFoundError:
-        return f"this kernel keeps no {folder}"
+        return "this kernel keeps no pressure counters"
     except OSError as error:
         return f"{file} cannot be read ({error.strerror}); a kernel may need psi=1 at boot"
     return f"{file} says nothing"

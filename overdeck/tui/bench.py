@@ -23,7 +23,7 @@ from overdeck.tui.standing import Standing
 from overdeck.tui.surroundings import Surroundings
 from overdeck.tui.table import RowTable
 
-_OTHER_COLUMNS = 57
+_OTHER_COLUMNS = 59
 """Cells that the columns besides the axis take, as far as the verdict."""
 _AXIS = (21, 81)
 """The narrowest and the widest axis, in cells."""

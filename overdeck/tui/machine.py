@@ -141,7 +141,7 @@ class MachinePage(Page):
             "hooks-line": tables.hooks_line(found),
             "calls-line": f"{tables.calls_line(found)}\n{tables.history_line(found)}",
             "machine-line": tables.machine_line(found),
-            "unsaid": "\n".join(found.unsaid),
+            "unsaid": "\n".join(tables.unsaid_lines(found)),
         }
         for id, text in texts.items():
             self.query_one(f"#{id}", Static).update(text)

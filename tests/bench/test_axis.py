@@ -22,7 +22,7 @@ def test_an_interval_lies_where_its_ratios_are_and_the_lines_stay_in_sight() -> 
 
     assert drawn(None, on) == " " * 20 + ONE + " " * 2 + BAR + " " * 17
     assert drawn(Interval(0.707, 0.6, 0.8), on) == "     ├────●───┤     " + ONE + "  " + BAR + " " * 17
-    assert drawn(Interval(1.0, 0.9, 1.05), on)[17:23] == "├──●─┤"
+    assert drawn(Interval(1.0, 0.9, 1.05), on)[17:23] == "├──●┤ "
 
 
 def test_a_line_that_an_interval_crosses_is_seen_in_it() -> None:
@@ -61,7 +61,11 @@ def test_an_axis_holds_1_and_the_bar_whatever_is_on_it(found: list[Interval]) ->
 
 
 def test_the_legend_names_the_ends_and_1() -> None:
-    assert legend(Axis(0.5, 2.0, 41, 1.1)) == "0.50" + " " * 14 + "1.00" + " " * 15 + "2.00"
+    assert legend(Axis(0.5, 2.0, 41, 1.1)) == "0.5" + " " * 16 + "1.0" + " " * 16 + "2.0"
+
+
+def test_where_there_is_no_room_the_legend_keeps_1() -> None:
+    assert legend(Axis(0.8, 1000.0, 21, 1.03)) == "1.0              1000"
 
 
 def test_trend_bars_are_of_the_least_and_the_largest() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from overdeck.machine.load import Load
 from overdeck.machine.processes import Process
 from overdeck.machine.reading import Roots
 from overdeck.paths import Places
@@ -35,11 +36,24 @@ class Machine:
             self.table,
             lambda: NOW + timedelta(seconds=self.seconds),
             lambda: self.seconds,
+            lambda: Load(0.5, 0.25, 4),
         )
 
     def stalled(self, us: int) -> None:
         self.roots.pressure.mkdir(parents=True, exist_ok=True)
         (self.roots.pressure / "cpu").write_text(PSI.format(us))
+
+    def group(self, name: str) -> None:
+        """The control group that we are in."""
+        (self.roots.proc / "self").mkdir(parents=True)
+        (self.roots.proc / "self" / "cgroup").write_text(f"0::/{name}\n")
+        (self.roots.sysfs / name).mkdir(parents=True)
+        self.throttle(name, 0)
+
+    def throttle(self, name: str, ms: int) -> None:
+        """So long it has been stopped since it was made."""
+        text = f"nr_periods {ms}\nnr_throttled {ms // 4}\nthrottled_usec {ms * 1000}\n"
+        (self.roots.sysfs / name / "cpu.stat").write_text(text)
 
     def wire(self, command: str) -> None:
         hooks = {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": command}]}]}
@@ -52,7 +66,7 @@ class Machine:
             for pid, (parent, name, words) in self.lines.items()
         ]
 
-    def call(self, ago_s: float, us: int = 4000) -> None:
+    def call(self, ago_s: float, us: int = 4000, event: str = "PreToolUse") -> None:
         line = {"ts": (NOW - timedelta(seconds=ago_s)).isoformat(), "v": 1, "plan": "", "client": "claude"}
         with self.places.calls_log.open("a") as log:
-            log.write(json.dumps({**line, "event": "PreToolUse", "us": us, "ran": {}}) + "\n")
+            log.write(json.dumps({**line, "event": event, "us": us, "ran": {}}) + "\n")

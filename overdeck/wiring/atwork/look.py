@@ -34,6 +34,7 @@ class Source:
     read_table: Table = table
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     monotonic: Callable[[], float] = time.monotonic
+    read_load: Callable[[], Load | None] = load
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def look(source: Source, before: Before) -> tuple[Look, Before]:
         seconds=seconds,
         changes=tuple(changes(before.reading, after.reading, seconds, source.roots)),
         unsaid=tuple(unsaid(source.roots, after.reading)),
-        load=load(),
+        load=source.read_load(),
         steal=steal(before.reading, after.reading),
         hooks=tuple(hooks),
         clients=sum(process.client and not process.zombie for process in processes),

@@ -35,9 +35,7 @@ def _text(title: str, value: Callable[[Row], str]) -> Column[Row]:
     return Column(title, title, lambda row, _now: value(row), value)
 
 
-def _number(
-    title: str, value: Callable[[Row], float | None], text: Callable[[float], str], key: str = ""
-) -> Column[Row]:
+def _number(title: str, value: Callable[[Row], float | None], text: Callable[[float], str]) -> Column[Row]:
     def shown(row: Row, _now: datetime) -> str:
         found = value(row)
         return UNSAID if found is None else text(found)
@@ -46,7 +44,7 @@ def _number(
         found = value(row)
         return -1.0 if found is None else float(found)
 
-    return Column(key or title, title, shown, order, right=True, largest_first=True)
+    return Column(title, title, shown, order, right=True, largest_first=True)
 
 
 def _grown(count: float) -> str:
@@ -91,17 +89,17 @@ CHANGES: tuple[Column[Change], ...] = (
         lambda change, _now: place_shown(change),
         lambda change: (change.place != MACHINE, change.place),
     ),
-    _number("waits: cpu", _waited("cpu"), _share),
-    _number("memory", _waited("memory"), _share),
-    _number("disk", _waited("io"), _share),
+    _number("cpu wait", _waited("cpu"), _share),
+    _number("memory wait", _waited("memory"), _share),
+    _number("disk wait", _waited("io"), _share),
     _number("throttled", lambda change: change.throttled_ms, lambda ms: f"{ms:.0f} ms"),
-    _number("in use", lambda change: change.memory, _size),
+    _number("memory", lambda change: change.memory, _size),
     _number("grown", lambda change: change.memory_grown, _grown),
-    _number("limit", lambda change: change.memory_max, _size, key="memory-limit"),
+    _number("memory max", lambda change: change.memory_max, _size),
     _number("read", lambda change: change.read_per_s, _rate),
     _number("written", lambda change: change.written_per_s, _rate),
     _number("processes", lambda change: change.processes, _whole),
-    _number("limit", lambda change: change.processes_max, _whole, key="process-limit"),
+    _number("processes max", lambda change: change.processes_max, _whole),
     _number("oom kills", lambda change: change.oom_kills, _whole),
 )
 
@@ -126,7 +124,7 @@ HOOKS: tuple[Column[HookProcess], ...] = (
     _text("command", lambda one: one.process.shown),
     _text("parent", lambda one: one.parent),
     _text("client", lambda one: one.client or UNSAID),
-    _number("in use", lambda one: one.process.rss, _size),
+    _number("memory", lambda one: one.process.rss, _size),
 )
 
 
@@ -162,6 +160,12 @@ def machine_line(found: Look) -> str:
     clients = f"{found.clients} client{'s' * (found.clients != 1)} alive"
     parts.append(clients if found.readable else "the process table cannot be read")
     return ", ".join([*parts, f"in {age(found.seconds)}"])
+
+
+def unsaid_lines(found: Look) -> list[str]:
+    """What is not counted here, and what is not known yet."""
+    early = [] if found.watched else ["what grows is shown from the second look on"]
+    return [*early, *found.unsaid]
 
 
 def hooks_line(found: Look) -> str:

@@ -110,4 +110,9 @@ def test_what_a_system_does_not_say_is_a_dash_and_no_zero(machine: Machine) -> N
     found, _ = look(machine.source, begin(machine.source))
     shown = {column.key: column.text(found.changes[0], found.at) for column in tables.CHANGES}
 
-    assert (shown["waits: cpu"], shown["disk"], shown["throttled"], shown["oom kills"]) == ("0 %", "-", "-", "-")
+    assert (shown["cpu wait"], shown["disk wait"], shown["throttled"], shown["oom kills"]) == (
+        "0 %",
+        "-",
+        "-",
+        "-",
+    )
