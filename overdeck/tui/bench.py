@@ -23,9 +23,9 @@ from overdeck.tui.standing import Standing
 from overdeck.tui.surroundings import Surroundings
 from overdeck.tui.table import RowTable
 
-_OTHER_COLUMNS = 59
+_OTHER_COLUMNS = 61
 """Cells that the columns besides the axis take, as far as the verdict."""
-_AXIS = (21, 81)
+_AXIS = (19, 81)
 """The narrowest and the widest axis, in cells."""
 
 

@@ -137,15 +137,16 @@ class MachinePage(Page):
         self._hooks.show(hooks, found.at)
         self.query_one("#events", RowTable).show(found.calls.events, found.at)
         self.query_one("#changes", RowTable).show(found.changes if found.watched else (), found.at)
+        logged = found.calls.last is not None
+        calls = (tables.calls_line(found), tables.history_line(found)) if logged else ("no call yet",)
         texts = {
             "hooks-line": tables.hooks_line(found),
-            "calls-line": f"{tables.calls_line(found)}\n{tables.history_line(found)}",
+            "calls-line": "\n".join(calls),
             "machine-line": tables.machine_line(found),
             "unsaid": "\n".join(tables.unsaid_lines(found)),
         }
         for id, text in texts.items():
             self.query_one(f"#{id}", Static).update(text)
-        logged = found.calls.last is not None
         self.standing = Standing(
             as_of=found.at if logged else None,
             missing="" if logged else tables.NO_CALLS,

@@ -1,6 +1,7 @@
 """A made-up machine for looks at hooks at work: a /proc, control groups, processes, a calls log; real settings."""
 
 import json
+import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -26,6 +27,8 @@ class Machine:
         self.stalled(0)
         self.lines: dict[int, tuple[int, str, list[str]]] = {1: (0, "init", ["init"])}
         self.seconds = 0.0
+        self.looked_in: list[int] = []
+        """The threads in which the process table was read."""
 
     @property
     def source(self) -> Source:
@@ -60,6 +63,7 @@ class Machine:
         (self.places.claude_dir / "settings.json").write_text(json.dumps({"hooks": hooks}))
 
     def table(self, hook_of: Callable[[Sequence[str]], str]) -> list[Process]:
+        self.looked_in.append(threading.get_ident())
         started = (NOW - timedelta(seconds=90)).timestamp()
         return [
             Process(pid, parent, name, "", started, 1, 3_000_000, False, hook_of(words))

@@ -1,6 +1,8 @@
 """The bench page: measurements as a user sees them, every action, and what it says where there is none."""
 
 import fcntl
+import sys
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -200,6 +202,21 @@ async def test_a_folder_that_cannot_be_listed_is_an_error_with_what_to_do(
     async with pages.opened(around, "bench") as seen:
         await seen.until(lambda: "error:" in seen.text("#notice"))
         assert "bench" in seen.text("#notice") and "next:" in seen.text("#notice")
+
+
+async def test_no_record_is_opened_on_the_event_loop(around: Surroundings, measured: Path) -> None:
+    here, opened = threading.get_ident(), []
+
+    def note(event: str, args: tuple[object, ...]) -> None:
+        if event == "open" and here is not None and "ab-2026" in str(args[0]):
+            opened.append(threading.get_ident())
+
+    sys.addaudithook(note)
+    async with pages.opened(around, "bench") as seen:
+        await seen.press("down", "m", "z")
+        await seen.settled()
+    assert opened and here not in opened
+    here = None
 
 
 async def test_the_axis_grows_with_the_screen(around: Surroundings, measured: Path) -> None:

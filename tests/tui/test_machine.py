@@ -1,5 +1,6 @@
 """The machine page on a made-up machine: looks, orphans, calls, every action, and what is not counted."""
 
+import threading
 from pathlib import Path
 
 import pages
@@ -196,6 +197,22 @@ async def test_a_name_in_wide_letters_keeps_the_columns_in_line(machine: Machine
         assert seen.row("11")[0] == "守衛👍"
         widths = {c.key.value: c.width for c in seen.table.ordered_columns}
         assert widths["hook"] >= 6
+
+
+async def test_this_machine_is_looked_at_where_no_other_is_given(tmp_path: Path) -> None:
+    this = Surroundings(home_environ(tmp_path), cwd=tmp_path, live=False)
+    async with pages.opened(this, "machine") as seen:
+        assert " processors" in seen.text("#machine-line")
+        await seen.press("r")
+        await seen.settled()
+        assert "error" not in seen.text("#notice")
+
+
+async def test_nothing_is_looked_at_on_the_event_loop(machine: Machine) -> None:
+    here = threading.get_ident()
+    async with pages.opened(around(machine), "machine") as seen:
+        await again(seen, machine)
+    assert len(machine.looked_in) > 1 and here not in machine.looked_in
 
 
 async def test_another_page_and_back_keeps_what_was_seen(machine: Machine) -> None:

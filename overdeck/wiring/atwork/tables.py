@@ -159,7 +159,7 @@ def machine_line(found: Look) -> str:
         parts.append(f"{_share(found.steal)} stolen by the hypervisor")
     clients = f"{found.clients} client{'s' * (found.clients != 1)} alive"
     parts.append(clients if found.readable else "the process table cannot be read")
-    return ", ".join([*parts, f"in {age(found.seconds)}"])
+    return ", ".join([*parts, f"in {age(found.seconds)}"] if found.watched else parts)
 
 
 def unsaid_lines(found: Look) -> list[str]:
