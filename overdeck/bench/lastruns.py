@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from overdeck.bench.kept import in_use, records
 from overdeck.bench.outcome import METRICS, Metric
 from overdeck.bench.raw import read_raw
 from overdeck.bench.recording import Plan, Recording
-from overdeck.bench.report import as_data, sentences
+from overdeck.bench.report import sentences
 from overdeck.bench.statistics import Ratio
 from overdeck.errors import InvalidMeasurement, OverdeckError
 
@@ -56,8 +56,6 @@ class LastRun:
     trouble: str = ""
     """Why there are no ratios; what makes them doubtful."""
     next: str = ""
-    data: Mapping[str, object] | None = None
-    """What ``hookbench report FILE --json`` says of it."""
 
     @property
     def report(self) -> str:
@@ -91,8 +89,12 @@ Cache = Mapping[Path, tuple[tuple[int, int, int], LastRun]]
 """What was read before, by file: (inode, size, mtime in ns) and the run. A record is judged in tenths of a second."""
 
 
-def last_runs(cache: Path, known: Cache | None = None) -> tuple[list[LastRun], Cache]:
+def last_runs(
+    cache: Path, known: Cache | None = None, *, progress: Callable[[list[LastRun]], None] = lambda _runs: None
+) -> tuple[list[LastRun], Cache]:
     """The records that are kept, the newest first, and what the next call may be given.
+
+    ``progress`` is told the runs so far whenever one had to be judged.
 
     A record that cannot be read or judged is a run that says why. Raises OSError where their folder cannot be read.
     """
@@ -112,6 +114,8 @@ def last_runs(cache: Path, known: Cache | None = None) -> tuple[list[LastRun], C
             run = read_run(file)
         read[file] = (stamp, run)
         runs.append(run)
+        if before is None or before[1] is not run:
+            progress(list(runs))
     return runs, read
 
 
@@ -136,7 +140,7 @@ def read_run(file: Path) -> LastRun:
     if running:
         return _run(*known, "running", recording, (), f"{_measured(recording)} of at most {plan.pairs} pairs")
     try:
-        outcome = judge(recording)
+        outcome = judge(recording, briefly=True)
     except InvalidMeasurement as error:
         return _run(*known, "invalid", recording, (), error.message, error.hint)
     said = dict(zip((contrast.arm for contrast in outcome.contrasts), sentences(outcome), strict=True))
@@ -152,7 +156,7 @@ def read_run(file: Path) -> LastRun:
         for metric in METRICS
     )
     doubts = "; ".join(outcome.warnings)
-    return _run(*known, state, recording, contrasts, doubts, data=as_data(outcome), pairs=outcome.pairs)
+    return _run(*known, state, recording, contrasts, doubts, pairs=outcome.pairs)
 
 
 def trends(runs: Sequence[LastRun]) -> list[Trend]:
@@ -237,11 +241,10 @@ def _run(
     trouble: str,
     hint: str = "",
     *,
-    data: Mapping[str, object] | None = None,
     pairs: int | None = None,
 ) -> LastRun:
     counted = _measured(recording) if pairs is None else pairs
-    return LastRun(file, state, started, key, title, on, counted, contrasts, trouble, hint, data)
+    return LastRun(file, state, started, key, title, on, counted, contrasts, trouble, hint)
 
 
 def _measured(recording: Recording) -> int:

@@ -55,10 +55,10 @@ class BenchPage(Page):
 
     @dataclass
     class Read(Message):
-        """The records, and what the next reading may be given."""
+        """The records, and what the next reading may be given; None: so far, there are more."""
 
         runs: Sequence[LastRun]
-        known: Cache
+        known: Cache | None
 
     @dataclass
     class Failed(Message):
@@ -72,6 +72,7 @@ class BenchPage(Page):
         self._runs: Sequence[LastRun] | None = None
         self._metric: Metric = METRICS[0]
         self._near = False
+        self._reading = False
         self._as_of = around.clock()
 
     def body(self) -> ComposeResult:
@@ -84,7 +85,9 @@ class BenchPage(Page):
             yield Static("", markup=False, id="details")
 
     def load(self) -> None:
-        self._read(self._known)
+        if not self._reading:  # a slow reading must not be begun again and again before it ends
+            self._reading = True
+            self._read(self._known)
 
     def twin(self) -> str:
         return "hookbench report --json"
@@ -92,8 +95,13 @@ class BenchPage(Page):
     @work(thread=True, exclusive=True, group="records")
     def _read(self, known: Cache) -> None:
         worker = get_current_worker()
+
+        def so_far(runs: list[LastRun]) -> None:
+            if not known and not worker.is_cancelled:
+                self.post_message(self.Read(runs, None))
+
         try:
-            message: Message = self.Read(*last_runs(self.around.places.cache, known))
+            message: Message = self.Read(*last_runs(self.around.places.cache, known, progress=so_far))
         except OverdeckError as error:
             message = self.Failed(error)
         except OSError as error:
@@ -106,12 +114,15 @@ class BenchPage(Page):
 
     @on(Read)
     def _take_runs(self, message: Read) -> None:
-        self._runs, self._known = message.runs, message.known
+        self._runs = message.runs
+        if message.known is not None:
+            self._known, self._reading = message.known, False
         self._as_of = self.around.clock()
         self._show()
 
     @on(Failed)
     def _take_error(self, message: Failed) -> None:
+        self._reading = False
         self.standing = Standing(error=message.error)
 
     @on(RowTable.Picked)
@@ -149,7 +160,10 @@ class BenchPage(Page):
             facts.append("close to 1.0")
         missing = "" if rows else runtables.NO_RUNS
         self.standing = Standing(
-            as_of=None if missing else self._as_of, missing=missing, facts=facts if rows else []
+            busy="reading older records" if self._reading else "",
+            as_of=None if missing else self._as_of,
+            missing=missing,
+            facts=facts if rows else [],
         )
 
     @property

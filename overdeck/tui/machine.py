@@ -71,6 +71,7 @@ class MachinePage(Page):
         self._before: Before | None = None
         self._found: Look | None = None
         self._only_orphans = False
+        self._looking = False
 
     def body(self) -> ComposeResult:
         yield Static("", markup=False, id="hooks-line", classes="line")
@@ -84,10 +85,13 @@ class MachinePage(Page):
         yield Static("", markup=False, id="unsaid", classes="line")
 
     def load(self) -> None:
-        self._look(self._before)
+        if not self._looking:  # a slow look must not be begun again and again before it ends
+            self._looking = True
+            self._look(self._before)
 
     def do_refresh(self) -> None:
         """The settings too: hooks that were wired meanwhile are known then."""
+        self._looking = True
         self._look(self._before, again=True)
 
     def twin(self) -> str:
@@ -106,13 +110,12 @@ class MachinePage(Page):
 
     @on(Looked)
     def _take_look(self, message: Looked) -> None:
-        first, self._before, self._found = self._found is None, message.before, message.found
-        if first and self.around.live:
-            self.set_timer(1.0, self.load)  # until then nothing can be said of what grows
+        self._looking, self._before, self._found = False, message.before, message.found
         self._show()
 
     @on(Failed)
     def _take_error(self, message: Failed) -> None:
+        self._looking = False
         self.standing = Standing(error=message.error)
 
     def filtered(self, text: str) -> None:

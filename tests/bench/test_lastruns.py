@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from overdeck.bench import command_arm, compare, runtables
+from overdeck.bench.judge import judge
 from overdeck.bench.lastruns import LastRun, bar_said, change_said, last_runs, trends
+from overdeck.bench.raw import read_raw
+from overdeck.bench.report import sentence
 from overdeck.bench.statistics import Ratio
 from overdeck.errors import InvalidMeasurement
 
@@ -66,7 +69,7 @@ def test_a_run_says_what_its_report_says(cache: Path, real: Path) -> None:
         ("B", "wall", False),
     ]
     assert run.contrasts[0].said.endswith(": slower") and run.contrasts[0].ratio.low > 1
-    assert run.data["sentence"] == run.contrasts[0].said
+    assert run.contrasts[0].said == sentence(judge(read_raw(run.file)))
     assert run.title.startswith("A: true | B: sh -c")
 
 
@@ -180,6 +183,18 @@ def test_a_record_is_judged_again_only_when_it_changed(cache: Path, real: Path) 
     keep(cache, real, 1, faster=2.0)
     os.utime(file, ns=(1, 1))
     assert last_runs(cache, known)[0][0] is not first[0]
+
+
+def test_runs_are_told_as_they_are_judged_and_those_that_are_known_are_not_told_again(
+    cache: Path, real: Path
+) -> None:
+    keep(cache, real, 1)
+    keep(cache, real, 2)
+    told: list[int] = []
+    _, known = last_runs(cache, progress=lambda runs: told.append(len(runs)))
+    assert told == [1, 2]
+    last_runs(cache, known, progress=lambda runs: told.append(len(runs)))
+    assert told == [1, 2]
 
 
 def test_a_record_that_is_gone_is_forgotten(cache: Path, real: Path) -> None:

@@ -27,6 +27,10 @@ class Machine:
         self.stalled(0)
         self.lines: dict[int, tuple[int, str, list[str]]] = {1: (0, "init", ["init"])}
         self.seconds = 0.0
+        self.held = threading.Event()
+        """Cleared: the process table is not to be had until it is set again."""
+        self.held.set()
+        self.waiting = 0
         self.looked_in: list[int] = []
         """The threads in which the process table was read."""
 
@@ -58,12 +62,14 @@ class Machine:
         text = f"nr_periods {ms}\nnr_throttled {ms // 4}\nthrottled_usec {ms * 1000}\n"
         (self.roots.sysfs / name / "cpu.stat").write_text(text)
 
-    def wire(self, command: str) -> None:
+    def wire(self, command: str, **more: object) -> None:
         hooks = {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": command}]}]}
-        (self.places.claude_dir / "settings.json").write_text(json.dumps({"hooks": hooks}))
+        (self.places.claude_dir / "settings.json").write_text(json.dumps({"hooks": hooks, **more}))
 
     def table(self, hook_of: Callable[[Sequence[str]], str]) -> list[Process]:
         self.looked_in.append(threading.get_ident())
+        self.waiting += not self.held.is_set()
+        self.held.wait(20)
         started = (NOW - timedelta(seconds=90)).timestamp()
         return [
             Process(pid, parent, name, "", started, 1, 3_000_000, False, hook_of(words))

@@ -81,6 +81,18 @@ async def test_the_page_looks_again_by_itself(machine: Machine) -> None:
         await seen.until(lambda: "in 2.0 s" in seen.text("#machine-line"))
 
 
+async def test_a_look_that_is_slower_than_the_timer_still_ends(machine: Machine) -> None:
+    async with pages.opened(around(machine), "machine") as seen:
+        machine.held.clear()
+        machine.seconds = 2.0
+        for _ in range(3):
+            seen.page._load_by_itself()
+            await seen.pilot.pause()
+        assert machine.waiting == 1
+        machine.held.set()
+        await seen.until(lambda: "in 2.0 s" in seen.text("#machine-line"))
+
+
 async def test_p_pauses_which_is_seen_and_no_more_looks_are_taken_until_p_again(machine: Machine) -> None:
     async with pages.opened(around(machine), "machine") as seen:
         await seen.press("p")

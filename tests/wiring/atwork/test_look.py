@@ -39,6 +39,15 @@ def test_a_hook_of_the_settings_is_seen_and_told_by_its_script(machine: Machine)
     assert "SECRET" not in json.dumps(tables.as_data(found))
 
 
+def test_a_hook_that_its_client_never_starts_is_none(machine: Machine) -> None:
+    machine.wire("/opt/guard", disableAllHooks=True)
+    machine.lines[10] = (1, "claude", ["claude"])
+    machine.lines[11] = (10, "guard", ["/opt/guard"])
+    found, _ = look(machine.source, begin(machine.source))
+
+    assert found.hooks == ()
+
+
 def test_a_hook_whose_client_died_between_two_looks_is_an_orphan_with_the_command_that_ends_it(
     machine: Machine,
 ) -> None:
