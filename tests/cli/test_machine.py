@@ -1,13 +1,10 @@
 """``overdeck machine``, as a user runs it."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from homes import Home
-from waiting import until
+from sessions import HOOK, at_work
 
 
 @pytest.fixture
@@ -33,23 +30,11 @@ def test_the_json_form_has_counters_hooks_and_calls(home: Home) -> None:
 
 
 def test_a_wired_command_that_runs_below_a_client_is_a_hook_at_work(home: Home, tmp_path: Path) -> None:
-    script = tmp_path / "od-t3-slow.py"
-    script.write_text("import sys\nprint('up', flush=True)\nsys.stdin.read()\n")
-    command = f"{sys.executable} {script} --token SECRET"
-    home.settings.parent.mkdir(parents=True)
-    hook = {"matcher": "*", "hooks": [{"type": "command", "command": command}]}
-    home.settings.write_text(json.dumps({"hooks": {"PreToolUse": [hook]}}))
-    client = tmp_path / "claude"
-    client.write_text('#!/bin/sh\nsh -c "$1; true"\n')
-    client.chmod(0o755)
-    with subprocess.Popen([client, command], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as session:
-        assert session.stdout is not None
-        until(lambda: session.stdout.readline() == b"up\n")
+    with at_work(home, tmp_path) as session:
         ran = home.run("overdeck", "machine", "--watch", "50ms", "--json")
-        session.communicate(b"")
-    (seen,) = [one for one in ran.data["hooks"] if one["command"].endswith(script.name)]
+    (seen,) = [one for one in ran.data["hooks"] if one["command"].endswith(HOOK)]
 
-    assert (seen["hook"], seen["client"], seen["orphan"]) == (script.name, f"claude {session.pid}", False)
+    assert (seen["hook"], seen["client"], seen["orphan"]) == (HOOK, f"claude {session.pid}", False)
     assert "SECRET" not in ran.out
 
 

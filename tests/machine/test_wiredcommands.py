@@ -24,7 +24,7 @@ WIRED = wired_commands(
         (["/bin/bash", "-lc", "jq -r .tool_name | grep -q Bash"], "jq"),
         (["python3", "/home/u/.claude/hooks/guard.py", "--token", "abc"], "guard.py"),
         (["/usr/bin/python3.12", "-I", "/home/u/.claude/hooks/guard.py"], "guard.py"),
-        (["/bin/sh", "/work/p/.claude/hooks/style.sh"], "style.sh"),
+        (["/bin/sh", "/project/.claude/hooks/style.sh"], "style.sh"),
         (["prettier", "--check"], "prettier"),
         (["/opt/tools/notify", "--to", "me"], "notify"),
         (["/opt/tools/notify", "--to", "you"], "notify"),
