@@ -64,10 +64,7 @@ def row_axis(rows: Sequence[RunRow], metric: Metric, *, width: int, near: bool =
 
 def axis_line(on: Axis) -> str:
     """How to read the pictures."""
-    return (
-        f"● the ratio, ├─┤ its 95 % interval, {ONE} 1.0: no difference, {BAR} {on.bar:.2f}: what the gate tolerates; "
-        "logarithmic"
-    )
+    return f"● ratio  ├─┤ 95 % interval  {ONE} 1.0  {BAR} {on.bar:.2f}: what the gate tolerates  (logarithmic)"
 
 
 def picture(row: RunRow, on: Axis) -> str:

@@ -26,6 +26,7 @@ def machine(
 
     What overdeck tui shows on its machine page. What is wrong with the machine, overdeck doctor says.
     """
+    from overdeck.machine.window import LONG_S
     from overdeck.wiring.atwork import tables
     from overdeck.wiring.atwork.look import Source, begin, look
     from overdeck.wiring.doctor.visit import window
@@ -35,6 +36,8 @@ def machine(
         seconds = window(watch, hint="overdeck machine --watch 1s")
         source = Source(Places.from_environment(), here())
         before = begin(source)
+        if seconds >= LONG_S:
+            out.note(f"watching the machine for {seconds:g} s")
         time.sleep(seconds)
         found, _ = look(source, before)
         out.data = tables.as_data(found)
