@@ -1,11 +1,12 @@
 """One incident as people read it: its class and playbook, its timeline, and its evidence with the verdict."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from overdeck.errors import OverdeckError
 from overdeck.incidents import playbook, taxonomy
-from overdeck.incidents.current import Warn, read
+from overdeck.incidents.current import Warn
 from overdeck.incidents.event import Event
 from overdeck.incidents.fold import Incident, State
 from overdeck.incidents.registry import Registry
@@ -28,15 +29,16 @@ class Told(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def told(registry: Registry, key: str) -> Told:
-    """The incident of this key as the log has it now, and the page of its class. Raises OverdeckError, and
-    StopIteration where there is no such incident any more."""
+def told(registry: Registry, state: State, key: str) -> Told | None:
+    """The incident of this key in ``state``, and the page of its class; None where ``state`` has no such incident."""
     warnings: list[str] = []
-    state = read(registry, warnings.append).state
+    if not state.has(key):
+        return None
     incident = state.get(key)
     about = class_facts(registry, incident, warnings.append)
     page = ""
     if about["playbook"]:
+        about["playbook"] = Path(about["playbook"]).name
         try:
             page = playbook.page(registry, taxonomy.load(registry.taxonomy).find(incident.class_id)).text
         except OverdeckError as error:

@@ -52,13 +52,16 @@ def test_a_story_has_its_parts_and_what_was_lost(clone: "Clone") -> None:
     name, here = clone.open(), registry.load(clone.root)
     sha = clone.land("fix", f"Incident: {name}")
     assert clone.od("resolve", name, "--artifact", f"commit:{sha}").code == 0
-    key = current.read(here, pytest.fail).state.find(name).key
-    proven = story.told(here, key)
+    kept = current.Kept()
+    key = kept.state(here).find(name).key
+    proven = story.told(here, kept.state(here), key)
+    assert proven is not None
     assert proven.evidence[0].startswith(f"verified: commit:{sha}, named by its trailer")
     assert proven.page.startswith("# ") and "## Fix" in proven.page
     clone.git("push", "--quiet", "--force", "origin", "HEAD~1:main")
     assert clone.od("verify", name).code == 4
-    lost = story.told(here, key)
+    lost = story.told(here, kept.state(here), key)
+    assert lost is not None
     assert lost.incident.state == "evidence-lost"
     assert any(f"lost: commit:{sha}: commit {sha[:12]} is not in origin/main" in line for line in lost.timeline)
 
@@ -67,6 +70,9 @@ def test_a_playbook_that_is_gone_is_a_warning_and_the_rest_is_told(clone: "Clone
     name, here = clone.open(), registry.load(clone.root)
     for page in here.playbooks.iterdir():
         page.unlink()
-    told = story.told(here, current.read(here, pytest.fail).state.find(name).key)
+    state = current.read(here, pytest.fail).state
+    told = story.told(here, state, state.find(name).key)
+    assert told is not None
+    assert story.told(here, state, "gone") is None
     assert told.page == "" and told.timeline
     assert "the playbook of hook-timeout is missing" in told.warnings[0]

@@ -96,15 +96,12 @@ def open_incident(
             return
         if file is not None:
             raise usage(f"{file} is read with --from-doctor, --from-audit or --from-stdin only", hint=ONE)
-        if class_name is None or title is None:
-            missing = " and ".join(
-                name for name, value in (("--class", class_name), ("--title", title)) if value is None
-            )
-            raise usage(f"an incident needs {missing}", hint=ONE)
         from overdeck.incidents import opening, telling
         from overdeck.incidents.when import timestamp
 
-        sighting = opening.Sighting(class_name, title, fingerprint, session, build, key)
+        sighting = opening.by_hand(
+            class_name, title, fingerprint=fingerprint, session=session, build=build, key=key
+        )
         opened = opening.open_incident(
             find_registry(registry), sighting, timestamp(time.time()), warn=out.warn, repo=repo
         )
