@@ -65,6 +65,7 @@ class IncidentList(Container):
         self._at_work = at_work
         self._listed: Listed | None = None
         self._reading = False
+        self._again = False
         self._moved = False
         self._state: str = STATES[0]
         self._type = ""
@@ -105,14 +106,17 @@ class IncidentList(Container):
     # Reading.
 
     def load(self) -> None:
-        """Read the list where it has changed; what is read already is enough for a second wish."""
-        if not self._reading:
+        """Read the list where it has changed; while it is being read, once more after that."""
+        if self._reading:
+            self._again = True
+        else:
             self._reading = True
             self._read(self._listed.stamp if self._listed else None)
 
     def reload(self) -> None:
         """Read the list whatever it was, and say so meanwhile."""
         self._stand(replace(self.standing, busy="reading the log"))
+        self._again = self._reading
         if not self._reading:
             self._reading = True
             self._read(None)
@@ -144,6 +148,9 @@ class IncidentList(Container):
     def _take_list(self, message: Read) -> None:
         message.stop()
         self._reading = self._moved = False
+        if self._again:
+            self._again = False
+            self.load()
         if message.listed is None:
             now = self._reader.around.clock()
             self._stand(replace(self.standing, busy="", error=None, as_of=now))
@@ -247,7 +254,7 @@ class IncidentList(Container):
             table.sort_by("last" if ranks is None else "fit")
         else:
             table.show(rows, now)
-        if self._wanted:
+        if self._wanted in table.keys:
             table.select(self._wanted)
             self._wanted = ""
         facts = [f"{len(rows)} of {len(listed.incidents)} incidents", self._state]
