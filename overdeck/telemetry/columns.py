@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from overdeck.errors import usage
+from overdeck.telemetry.advice import what_to_do
 from overdeck.telemetry.report import ModuleRow, Wired
 from overdeck.telemetry.verdict import VERDICTS
 from overdeck.telemetry.words import ago, iso, percent, size, sparkline
@@ -158,6 +159,7 @@ RECORD: dict[str, Callable[[ModuleRow], object]] = {
     "last_canary": lambda row: iso(row.last_canary.ts) if row.last_canary else None,
     "verdict": lambda row: row.verdict,
     "why": lambda row: row.why,
+    "next": what_to_do,
     "total_ms": lambda row: row.total_ms,
     "source": lambda row: row.source,
     "client": lambda row: row.client,
@@ -212,6 +214,7 @@ def details(row: ModuleRow, now: datetime) -> tuple[str, ...]:
     wired = tuple(f"wired: {place_line(place)}" for place in row.wired)
     if not row.adopted:
         lines = (
+            f"next: {what_to_do(row)}",
             f"starts {row.command}",
             f"acted {row.fired:,} (blocked {row.deny:,}), by its records",
             cost,
@@ -220,13 +223,14 @@ def details(row: ModuleRow, now: datetime) -> tuple[str, ...]:
         return (*(line for line in lines if line), *wired)
     since = f"{row.enabled_since:%Y-%m-%d}" if row.enabled_since else "?"
     told = (
+        f"next: {what_to_do(row)}",
         f"fired {fired(row)}",
         f"enabled since {since}, last asked {ago(row.last_asked, now)}",
         cost,
         f"last canary: {canary_line(row, now)}",
         days,
     )
-    return (*(line for line in lines if line), *(wired or ("wired: nowhere here: overdeck install",)))
+    return (*(line for line in told if line), *(wired or ("wired: nowhere here: overdeck install",)))
 
 
 def canary_line(row: ModuleRow, now: datetime) -> str:

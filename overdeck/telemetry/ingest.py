@@ -220,6 +220,7 @@ def up_to_date(places: Places, *, rebuild: bool = False) -> Iterator[tuple[Publi
             with suppress(OverdeckError):  # a copy that cannot be read is made anew by the tick
                 published = stack.enter_context(store.reader(places))
                 current = replace(published, as_of=moment) if _nothing_new(places, published, moment) else None
+        locked = False
         if current is None:
             stack.close()
             try:
@@ -228,7 +229,8 @@ def up_to_date(places: Places, *, rebuild: bool = False) -> Iterator[tuple[Publi
                 if error.exit_code is not ExitCode.BUSY or rebuild or not places.published.exists():
                     raise
                 warnings = [f"{error.message}: this is what was published before"]
-            current = stack.enter_context(store.reader(places))
+                locked = True
+            current = replace(stack.enter_context(store.reader(places)), locked=locked)
         yield current, warnings
 
 

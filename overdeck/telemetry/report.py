@@ -282,7 +282,7 @@ def _row(
         last_canary=canary(manifest) if whole and found is None else found,
         verdict=judged.verdict,
         why=judged.why,
-        source=f"pack {manifest.pack}" if manifest.pack else "your modules",
+        source="your modules" if manifest.user else f"pack {manifest.pack}",
     )
 
 

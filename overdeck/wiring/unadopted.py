@@ -97,8 +97,8 @@ def short_name(command: str) -> str:
     >>> short_name("python3 ~/.claude/hooks/guard.py --fast")
     'guard.py'
     """
-    words = [word.strip("\"'") for word in command.split()]
-    files = [word.rpartition("/")[2] for word in words if "/" in word and "=" not in word]
+    words = [word.strip("\"'") for word in command.split() if "=" not in word]  # a value may be a secret
+    files = [word.rpartition("/")[2] for word in words if "/" in word]
     scripts = [name for name in files if "." in name.strip(".")]
     return next(filter(None, (*scripts, *files[-1:], *words)), "a hook without a command")
 
