@@ -1,16 +1,16 @@
 """``overdeck tui``."""
 
+import os
 import sys
 
 from overdeck.cli.output import verb
 from overdeck.errors import usage
-from overdeck.paths import Places
 
 
 def tui() -> None:
-    """Show the hooks page: modules, verdicts, last fires; sort, filter, refresh. Press ? there for its keys.
+    """Show the pages: hooks, incidents, machine, bench (keys 1 to 4); sort, filter, act. Press ? there for the keys.
 
-    The same for programs, or without a terminal: overdeck fires --json
+    The same for programs, or without a terminal: overdeck fires --json; every page names its own.
     """
     with verb("tui", False):
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -18,5 +18,6 @@ def tui() -> None:
                 "the page needs a terminal, and standard input or output is none", hint="overdeck fires --json"
             )
         from overdeck.tui.app import run
+        from overdeck.tui.surroundings import Surroundings
 
-        run(Places.from_environment())
+        run(Surroundings(dict(os.environ)))

@@ -1,30 +1,88 @@
-"""The door for eyes: one Textual application; each page is a screen of its own."""
+"""The door for eyes: one Textual application; each page is a mode of its own, made when it is first looked at."""
 
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import ClassVar
 
+from textual import on
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
+from textual.command import Provider
+from textual.filter import LineFilter
 
-from overdeck.paths import Places
-from overdeck.tui.hooks import HooksPage
+from overdeck.tui import themes
+from overdeck.tui.page import Page
+from overdeck.tui.palette import Actions
+from overdeck.tui.surroundings import Surroundings
+
+
+def _hooks(around: Surroundings, *, alone: bool = False) -> Page:
+    from overdeck.tui.hooks import HooksPage
+
+    return HooksPage(around, alone=alone)
+
+
+def _incidents(around: Surroundings, *, alone: bool = False) -> Page:
+    from overdeck.tui.incidents import IncidentsPage
+
+    return IncidentsPage(around, alone=alone)
+
+
+def _machine(around: Surroundings, *, alone: bool = False) -> Page:
+    from overdeck.tui.machine import MachinePage
+
+    return MachinePage(around, alone=alone)
+
+
+def _bench(around: Surroundings, *, alone: bool = False) -> Page:
+    from overdeck.tui.bench import BenchPage
+
+    return BenchPage(around, alone=alone)
+
+
+PAGES: Mapping[str, Callable[..., Page]] = {
+    "hooks": _hooks,
+    "incidents": _incidents,
+    "machine": _machine,
+    "bench": _bench,
+}
 
 
 class OverdeckApp(App[None]):
-    """Shows ``page``, or the hooks page of one user. Holds no logic: pages print what the library functions return."""
+    """Shows ``pages``, the first one first. Holds no logic: pages print what the library functions return."""
 
     TITLE = "overdeck"
+    # Where a page is covered by a question or the palette, the page's own keys are not asked.
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "quit", "Quit", show=False, priority=True)]
-    ENABLE_COMMAND_PALETTE: ClassVar[bool] = False
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions}
+    COMMAND_PALETTE_BINDING: ClassVar[str] = "ctrl+p"
 
-    def __init__(self, places: Places, page: Screen[None] | None = None) -> None:
+    def __init__(
+        self, around: Surroundings, pages: Sequence[str] = tuple(PAGES), theme: str | None = None
+    ) -> None:
+        no_colour = bool(os.environ.get("NO_COLOR"))
         super().__init__()
-        self._page = page or HooksPage(places)
+        for one in themes.THEMES:
+            self.register_theme(one)
+        self.theme = theme or (themes.NO_COLOUR if no_colour else themes.NAMES[0])
+        self._first = pages[0]
+        for name in pages:
+            self.add_mode(name, partial(PAGES[name], around, alone=len(pages) == 1))
 
     def on_mount(self) -> None:
-        self.push_screen(self._page)
+        self.switch_mode(self._first)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [*super().get_line_filters(), *themes.filters(self.theme)]
+
+    @on(Page.Go)
+    def _go(self, message: Page.Go) -> None:
+        self.switch_mode(message.page)  # not awaited: the page's mount waits for this application's messages
+        if message.search and isinstance(self.screen, Page):
+            self.screen.arrive(message.search)
 
 
-def run(places: Places, page: Screen[None] | None = None) -> None:
+def run(around: Surroundings, pages: Sequence[str] = tuple(PAGES)) -> None:
     """Show the application until the user quits."""
-    OverdeckApp(places, page).run()
+    OverdeckApp(around, pages).run()

@@ -1,25 +1,23 @@
-"""The page behind ``?``: made from the bindings of the page that opened it, so that it cannot be wrong."""
+"""The page behind ``?``: made from the actions of the page that opened it, so that it cannot be wrong."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-NAMES = {"question_mark": "?", "slash": "/", "escape": "esc"}
-"""Textual's names of keys that people call otherwise."""
+from overdeck.tui.actions import Action
 
 
-def key_lines(bindings: list[Binding]) -> list[str]:
-    """One line a binding: its keys, and what they do."""
-    shown = [
-        (", ".join(NAMES.get(key.strip(), key.strip()) for key in binding.key.split(",")), binding)
-        for binding in bindings
-    ]
-    width = max((len(keys) for keys, _binding in shown), default=0)
-    return [f"{keys.ljust(width)}  {binding.tooltip or binding.description}" for keys, binding in shown]
+def key_lines(actions: Sequence[tuple[Action, str | None]]) -> list[tuple[str, str | None]]:
+    """One line an action: its keys, what they do, and beside it why it can do nothing now."""
+    shown = [(action, reason) for action, reason in actions if action.key]
+    width = max((len(action.keys) for action, _reason in shown), default=0)
+    return [(f"{action.keys.ljust(width)}  {action.help}", reason) for action, reason in shown]
 
 
 class Help(ModalScreen[None]):
@@ -30,15 +28,25 @@ class Help(ModalScreen[None]):
     DEFAULT_CSS = """
     Help { align: center middle; }
     Help > VerticalScroll {
-        width: 64; height: auto; max-height: 90%; padding: 1 2; border: round $primary; background: $surface;
+        width: 76; max-width: 100%; height: auto; max-height: 100%; padding: 0 2; border: round $primary;
+        background: $surface;
     }
     """
 
-    def __init__(self, title: str, bindings: list[Binding]) -> None:
+    def __init__(self, title: str, actions: Sequence[tuple[Action, str | None]]) -> None:
         super().__init__()
         self._title = title
-        self._lines = key_lines([*bindings, *(b for b in self.BINDINGS if isinstance(b, Binding))])
+        self._lines = key_lines(actions)
 
     def compose(self) -> ComposeResult:
+        lines = [Content(self._title).stylize("bold"), Content("")]
+        for line, reason in self._lines:
+            lines.append(Content(line).stylize("dim") if reason else Content(line))
+            if reason:
+                lines.append(Content(f"    not now: {reason}").stylize("dim"))
+        lines += [
+            Content(""),
+            Content("arrows, page up and down, home and end move; the mouse works; esc closes this"),
+        ]
         with VerticalScroll():
-            yield Static("\n".join([self._title, "", *self._lines]), markup=False, id="keys")
+            yield Static(Content("\n").join(lines), id="keys")

@@ -1,49 +1,22 @@
 """The incidents page, driven by a pilot that waits for what it wants to see and never sleeps."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
+import pages
 import pytest
 from homes import Home
-from textual.pilot import Pilot
-from textual.widgets import DataTable, Static
+from pages import Seen, home_environ
 
 from overdeck.incidents import creating, noting, registry
 from overdeck.incidents.opening import Sighting, open_incident
 from overdeck.incidents.resolving import Closing, resolve
-from overdeck.paths import Places
-from overdeck.tui.app import OverdeckApp
-from overdeck.tui.help import Help
-from overdeck.tui.incidents import IncidentsPage
+from overdeck.tui.surroundings import Surroundings
 
 pytestmark = pytest.mark.timeout(30)
 
 AT = "2026-11-30T06:00:00.000Z"
-
-
-class Page:
-    """What a user sees, and the wait until it is so."""
-
-    def __init__(self, pilot: Pilot[Any], screen: IncidentsPage) -> None:
-        self.pilot = pilot
-        self.screen = screen
-
-    @property
-    def titles(self) -> list[str]:
-        table: DataTable[Any] = self.screen.query_one(DataTable)
-        return [str(table.get_row_at(row)[-1]) for row in range(table.row_count)]
-
-    def text(self, selector: str) -> str:
-        return str(self.screen.query_one(selector, Static).content)
-
-    async def until(self, condition: Callable[[], bool]) -> None:
-        while not condition():
-            await self.pilot.pause(0.01)
-
-    async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
 
 
 def record(root: Path, title: str, class_name: str = "hook-timeout") -> str:
@@ -65,39 +38,40 @@ def root(tmp_path: Path) -> Path:
 
 
 @asynccontextmanager
-async def opened(root: Path) -> AsyncIterator[Page]:
-    places = Places.from_environment({"HOME": str(root.parent)})
-    screen = IncidentsPage(root, places.cache)
-    async with OverdeckApp(places, screen).run_test(size=(80, 24)) as pilot:
-        page = Page(pilot, screen)
-        await page.until(lambda: screen.is_mounted and "reading" not in page.text("#status"))
-        yield page
+async def opened(root: Path) -> AsyncIterator[Seen]:
+    around = Surroundings(home_environ(root.parent), registry=root, live=False)
+    async with pages.opened(around, "incidents", alone=True) as seen:
+        yield seen
 
 
-async def test_the_open_ones_are_listed_and_s_goes_on_to_the_next_state(root: Path) -> None:
+def titles(seen: Seen) -> list[str]:
+    return [seen.row(key)[-1] for key in seen.keys]
+
+
+async def test_the_open_ones_are_listed_and_o_goes_on_to_the_next_state(root: Path) -> None:
     async with opened(root) as page:
-        assert sorted(page.titles) == ["every prompt repeats the rules", "guard killed [at] 5 s"]
-        assert page.text("#status").startswith("2 of 3 incidents · open")
-        await page.press("s", "s")
-        await page.until(lambda: page.titles == ["rare"])
+        assert sorted(titles(page)) == ["every prompt repeats the rules", "guard killed [at] 5 s"]
+        assert "2 of 3 incidents · open" in page.text("#status")
+        await page.press("o", "o")
+        await page.until(lambda: titles(page) == ["rare"])
         assert "wont-fix" in page.text("#status")
 
 
 async def test_the_selected_one_is_told_with_its_timeline_and_playbook(root: Path) -> None:
     async with opened(root) as page:
         await page.press("slash", *"KILLED", "enter")
-        await page.until(lambda: page.titles == ["guard killed [at] 5 s"])
+        await page.until(lambda: titles(page) == ["guard killed [at] 5 s"])
         await page.until(lambda: "text: the journal is read whole" in page.text("#story"))
         assert "## What was rejected, and why" in page.text("#story")
         await page.press("escape")
-        await page.until(lambda: len(page.titles) == 2)
+        await page.until(lambda: len(titles(page)) == 2)
 
 
 async def test_a_refresh_shows_what_was_recorded_meanwhile(root: Path) -> None:
     async with opened(root) as page:
         record(root, "news")
         await page.press("r")
-        await page.until(lambda: "news" in page.titles)
+        await page.until(lambda: "news" in titles(page))
 
 
 async def test_an_empty_registry_says_what_to_type(tmp_path: Path) -> None:
@@ -118,14 +92,7 @@ async def test_damage_in_the_log_is_told_beside_the_rest(root: Path) -> None:
     log.write_bytes(log.read_bytes() + b'{"id":"torn')
     async with opened(root) as page:
         await page.until(lambda: "warning: " in page.text("#notice"))
-        assert len(page.titles) == 2
-
-
-async def test_help_lists_the_keys_of_this_page(root: Path) -> None:
-    async with opened(root) as page:
-        await page.press("question_mark")
-        await page.until(lambda: isinstance(page.pilot.app.screen, Help))
-        assert "Read the log again" in str(page.pilot.app.screen.query_one("#keys", Static).content)
+        assert len(titles(page)) == 2
 
 
 def test_looking_changes_nothing_of_the_registry(root: Path) -> None:
@@ -133,7 +100,7 @@ def test_looking_changes_nothing_of_the_registry(root: Path) -> None:
 
     async def look() -> None:
         async with opened(root) as page:
-            await page.press("s", "s", "s", "s", "r")
+            await page.press("o", "o", "o", "o", "r")
 
     import asyncio
 

@@ -1,11 +1,11 @@
 """``od-incidents tui``."""
 
+import os
 import sys
 
 from overdeck.cli.incidents.options import RegistryOption, find_registry
 from overdeck.cli.output import verb
 from overdeck.errors import usage
-from overdeck.paths import Places
 
 
 def tui(registry: RegistryOption = None) -> None:
@@ -20,7 +20,6 @@ def tui(registry: RegistryOption = None) -> None:
                 "the page needs a terminal, and standard input or output is none", hint="od-incidents list --json"
             )
         from overdeck.tui.app import run
-        from overdeck.tui.incidents import IncidentsPage
+        from overdeck.tui.surroundings import Surroundings
 
-        places = Places.from_environment()
-        run(places, IncidentsPage(here.root, places.cache))
+        run(Surroundings(dict(os.environ), registry=here.root), ["incidents"])

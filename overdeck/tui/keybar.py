@@ -1,0 +1,38 @@
+"""The last line: the page's keys, the ones that can do nothing now dimmed; a click is a key."""
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from textual.content import Content
+from textual.style import Style
+from textual.widgets import Static
+
+from overdeck.tui.actions import Action
+
+
+def hints(actions: Sequence[tuple[Action, str | None]], width: int) -> Content:
+    """As many whole hints as fit into ``width`` cells, each with its reason where it can do nothing now."""
+    parts: list[Content] = []
+    left = width
+    for action, reason in actions:
+        key = action.keys.split(",")[0]
+        left -= cell_len(key) + cell_len(action.title) + 3
+        if left < 0:
+            break
+        click = Style.from_meta({"@click": f"screen.act('{action.name}')"})
+        dim = Style(dim=True) if reason else Style()
+        parts.append(
+            Content.assemble((f" {key}", click + dim + Style(bold=not reason)), (f" {action.title} ", click + dim))
+        )
+    return Content.assemble(*parts)
+
+
+class KeyBar(Static):
+    """Made anew whenever what can be done may have changed."""
+
+    DEFAULT_CSS = """
+    KeyBar { height: 1; background: $panel; link-style: none; link-background: $panel; link-color: $foreground; }
+    """
+
+    def show(self, actions: Sequence[tuple[Action, str | None]]) -> None:
+        self.update(hints([pair for pair in actions if pair[0].bar], self.app.size.width))

@@ -1,0 +1,30 @@
+"""What a page is told about the world it looks at; tests hand in a fixed clock and a made-up home."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from overdeck.paths import Places
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """``registry``: the incidents registry that was chosen, None: look for it from ``cwd`` and ``environ``.
+
+    ``clock`` gives aware UTC; ``live`` False: pages are read once and when the user asks, never by a timer.
+    """
+
+    environ: Mapping[str, str]
+    registry: Path | None = None
+    cwd: Path = field(default_factory=Path.cwd)
+    clock: Callable[[], datetime] = utc_now
+    live: bool = True
+
+    @property
+    def places(self) -> Places:
+        return Places.from_environment(self.environ)

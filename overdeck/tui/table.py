@@ -1,0 +1,218 @@
+"""A table of rows that sorts by any column, keeps its cursor on the same row, and changes only what changed."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, Protocol, TypeVar
+
+from rich.cells import cell_len
+from rich.text import Text
+from textual import on
+from textual.message import Message
+from textual.widgets import DataTable
+
+R = TypeVar("R")
+R_contra = TypeVar("R_contra", contravariant=True)
+
+
+class Column(Protocol[R_contra]):
+    """What the table asks of a column; ``overdeck.telemetry.columns.Column`` is one."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def text(self) -> Callable[[R_contra, datetime], str]: ...
+    @property
+    def order(self) -> Callable[[R_contra], Any]: ...
+    @property
+    def right(self) -> bool: ...
+    @property
+    def largest_first(self) -> bool: ...
+
+
+@dataclass(frozen=True)
+class Plain(Generic[R]):
+    """A column for rows whose package has no registry of columns. ``text`` takes the row and the time (aware UTC)."""
+
+    key: str
+    title: str
+    text: Callable[[R, datetime], str]
+    order: Callable[[R], Any]
+    right: bool = False
+    largest_first: bool = False
+
+
+class RowTable(DataTable[Text], Generic[R]):
+    """``key`` gives a row's identity; equal ones in a column are ordered by it."""
+
+    class Picked(Message):
+        """The cursor is on another row, or the rows were shown anew. ``key`` is None where there is no row."""
+
+        def __init__(self, table: "RowTable[Any]", key: str | None) -> None:
+            super().__init__()
+            self.table = table
+            self.key = key
+
+        @property
+        def control(self) -> "RowTable[Any]":
+            return self.table
+
+    class Sorted(Message):
+        """The user chose another order."""
+
+    def __init__(
+        self, columns: Sequence[Column[R]], key: Callable[[R], str], *, sort_by: str, id: str, max_width: int = 60
+    ) -> None:
+        super().__init__(cursor_type="row", zebra_stripes=True, fixed_columns=1, id=id)
+        self._shown_columns = columns
+        self._key = key
+        self._by: Column[R] = next(one for one in columns if one.key == sort_by)
+        self._flipped = False
+        self._rows: dict[str, R] = {}
+        self._texts: dict[str, list[str]] = {}
+        self._now: datetime | None = None
+        self._picked: str | None = None
+        self._max_width = max_width
+
+    @property
+    def sorted_by(self) -> Column[R]:
+        return self._by
+
+    @property
+    def selected(self) -> R | None:
+        """The row below the cursor."""
+        return self._rows.get(self.selected_key or "")
+
+    @property
+    def selected_key(self) -> str | None:
+        if not self.is_valid_row_index(self.cursor_row):
+            return None
+        return self.coordinate_to_cell_key(self.cursor_coordinate).row_key.value
+
+    @property
+    def keys(self) -> list[str]:
+        """The rows' keys, as they are ordered on the screen."""
+        return [str(row.key.value) for row in self.ordered_rows]
+
+    def show(self, rows: Iterable[R], now: datetime) -> None:
+        """Show these rows; the cursor stays on its row, or on its line where that row is gone."""
+        self._now = now
+        self._rows = {self._key(row): row for row in rows}
+        self._fill()
+        self._pick(again=True)
+
+    def set_columns(self, columns: Sequence[Column[R]]) -> None:
+        """Other columns; ``show`` fills them. Sorted by the first one where the old one is gone."""
+        self._shown_columns = columns
+        self._by = next((one for one in columns if one.key == self._by.key), columns[0])
+        self._texts = {}
+
+    def select(self, key: str) -> None:
+        """Put the cursor on a row; nothing where it is not shown."""
+        if key in self._texts:
+            self.move_cursor(row=self.get_row_index(key), animate=False)
+
+    def sort_next(self) -> None:
+        columns = self._shown_columns
+        place = next(i for i, one in enumerate(columns) if one.key == self._by.key)
+        self.sort_by(columns[(place + 1) % len(columns)].key)
+
+    def sort_by(self, key: str, *, flipped: bool = False) -> None:
+        """Sort by that column, in its own direction or the other; it is scrolled into sight."""
+        self._by = next(one for one in self._shown_columns if one.key == key)
+        self._flipped = flipped
+        self._fill()
+        self._reveal(key)
+        self.post_message(self.Sorted())
+
+    def flip(self) -> None:
+        self.sort_by(self._by.key, flipped=not self._flipped)
+
+    @on(DataTable.HeaderSelected)
+    def _sort_by_header(self, message: DataTable.HeaderSelected) -> None:
+        message.stop()
+        key = str(message.column_key.value)
+        self.sort_by(key, flipped=key == self._by.key and not self._flipped)
+
+    @on(DataTable.RowHighlighted)
+    def _row_highlighted(self, message: DataTable.RowHighlighted) -> None:
+        message.stop()
+        self._pick()
+
+    def _pick(self, *, again: bool = False) -> None:
+        key = self.selected_key
+        if again or key != self._picked:
+            self._picked = key
+            self.post_message(self.Picked(self, key))
+
+    def _ordered(self) -> list[tuple[str, R]]:
+        ordered = sorted(self._rows.items(), key=lambda item: item[0])
+        return sorted(
+            ordered, key=lambda item: self._by.order(item[1]), reverse=self._by.largest_first != self._flipped
+        )
+
+    def _fill(self) -> None:
+        if self._now is None:
+            return
+        now, columns = self._now, self._shown_columns
+        texts = {key: [one.text(row, now) for one in columns] for key, row in self._ordered()}
+        # Two cells more than the title: the mark of the sorted column never changes a width.
+        widths = [
+            min(self._max_width, max([cell_len(one.title) + 2, *(cell_len(row[i]) for row in texts.values())]))
+            for i, one in enumerate(columns)
+        ]
+        before = [(column.key.value, column.width) for column in self.ordered_columns]
+        if list(texts) == list(self._texts) and before == [
+            (one.key, w) for one, w in zip(columns, widths, strict=True)
+        ]:
+            self._change(texts)
+        else:
+            self._refill(texts, widths)
+        self._texts = texts
+        self._mark()
+
+    def _change(self, texts: dict[str, list[str]]) -> None:
+        for key, row in texts.items():
+            for one, old, new in zip(self._shown_columns, self._texts[key], row, strict=True):
+                if old != new:
+                    self.update_cell(key, one.key, _cell(one, new))
+
+    def _refill(self, texts: dict[str, list[str]], widths: list[int]) -> None:
+        before, line, across = self.selected_key, self.cursor_row, self.scroll_x
+        with self.prevent(DataTable.RowHighlighted), self.app.batch_update():
+            self.clear(columns=True)
+            for one, width in zip(self._shown_columns, widths, strict=True):
+                self.add_column(Text(one.title), key=one.key, width=width)
+            for key, row in texts.items():
+                self.add_row(*(_cell(*pair) for pair in zip(self._shown_columns, row, strict=True)), key=key)
+            if texts:
+                line = self.get_row_index(before) if before in texts else min(line, len(texts) - 1)
+                self.move_cursor(row=line, animate=False)
+        self.scroll_to(x=across, animate=False)
+
+    def _mark(self) -> None:
+        down = self._by.largest_first != self._flipped
+        for one, column in zip(self._shown_columns, self.ordered_columns, strict=True):
+            column.label = Text(one.title + ((" ▼" if down else " ▲") if one.key == self._by.key else ""))
+        self._update_count += 1  # DataTable's own: its header is cached by it
+        self.refresh()
+
+    def _reveal(self, key: str) -> None:
+        """Scroll across until the column is in sight, right of the fixed one."""
+        start, fixed = 0, 0
+        for place, column in enumerate(self.ordered_columns):
+            width = column.get_render_width(self)
+            if place < self.fixed_columns:
+                fixed += width
+            if column.key.value == key:
+                left, right = start - fixed, start + width - self.size.width
+                if place >= self.fixed_columns and not right <= self.scroll_x <= left:
+                    self.scroll_to(x=min(left, max(right, 0)), animate=False)
+                return
+            start += width
+
+
+def _cell(column: Column[Any], text: str) -> Text:
+    return Text(text, justify="right" if column.right else "left", no_wrap=True, overflow="ellipsis")

@@ -1,0 +1,116 @@
+"""The application under a pilot: what a user sees, and waits for conditions, never for lengths of time."""
+
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from snapshots import drawn
+from textual.command import CommandPalette
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from overdeck.tui.app import PAGES, OverdeckApp
+from overdeck.tui.keybar import KeyBar
+from overdeck.tui.page import Page
+from overdeck.tui.surroundings import Surroundings
+from overdeck.tui.table import RowTable
+
+SMALL, LARGE = (80, 24), (200, 60)
+
+
+class Seen:
+    """The page that is looked at, and the keys to press."""
+
+    def __init__(self, pilot: Pilot[Any]) -> None:
+        self.pilot = pilot
+        self.app = pilot.app
+
+    @property
+    def page(self) -> Page:
+        """The page, also below a help page or a question."""
+        found = self.app.screen_stack[0]
+        assert isinstance(found, Page)
+        return found
+
+    @property
+    def table(self) -> RowTable[Any]:
+        return self.page.query(RowTable).first()
+
+    @property
+    def keys(self) -> list[str]:
+        """The rows' keys, top to bottom."""
+        return self.table.keys
+
+    def row(self, key: str) -> list[str]:
+        """A row's cells."""
+        return [str(cell) for cell in self.table.get_row(key)]
+
+    def text(self, selector: str) -> str:
+        """A Static's text on the uppermost screen; "" where it is not there (yet)."""
+        found = self.app.screen.query(selector)
+        return str(found.first(Static).content) if found else ""
+
+    @property
+    def keybar(self) -> str:
+        return str(self.page.query_one(KeyBar).content)
+
+    @property
+    def said(self) -> list[str]:
+        """The passing words that are on the screen, oldest first."""
+        return [note.message for note in self.app._notifications]
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Let the application work until ``condition`` holds; the test's timeout ends a wait for what never comes."""
+        while not condition():
+            await self.pilot.pause(0.01)
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+    async def type(self, text: str) -> None:
+        """Every character as a key."""
+        await self.pilot.press(*("space" if c == " " else c for c in text))
+
+    async def settled(self) -> None:
+        """No worker is at work, no message waits, and the last of them is drawn."""
+        # The palette's own worker waits for what is typed next.
+        await self.until(
+            lambda: not any(w.is_running for w in self.app.workers if not isinstance(w.node, CommandPalette))
+        )
+        await self.pilot.pause()
+        await self.until(lambda: " …" not in self.text("#status"))
+        await self.pilot.pause()
+
+    async def same(self, name: str) -> None:
+        """The screen is the one in tests/tui/snapshots, for this size; see ``snapshots``."""
+        await self.settled()
+        drawn(self.app, f"{name}-{self.app.size.width}x{self.app.size.height}")
+
+
+@asynccontextmanager
+async def opened(
+    around: Surroundings,
+    page: str = "hooks",
+    *,
+    size: tuple[int, int] = SMALL,
+    alone: bool = False,
+    theme: str | None = None,
+) -> AsyncIterator[Seen]:
+    """The application with ``page`` in front, once its first load is done."""
+    pages: Sequence[str] = [page] if alone else [page, *(name for name in PAGES if name != page)]
+    async with OverdeckApp(around, pages, theme).run_test(size=size) as pilot:
+        seen = Seen(pilot)
+        await seen.until(lambda: isinstance(pilot.app.screen, Page) and pilot.app.screen.is_mounted)
+        await seen.settled()
+        yield seen
+
+
+def home_environ(home: Path) -> dict[str, str]:
+    """The environment of a user whose home is ``home``, and nothing of this machine's."""
+    return {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm-256color"}
+
+
+both_sizes = pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "200x60"])
