@@ -15,7 +15,7 @@ from overdeck.errors import not_found, usage
 from overdeck.paths import Places
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from overdeck.telemetry.report import ModuleRow, Report
     from overdeck.wiring.dossier import Dossier
@@ -122,6 +122,8 @@ def suspects(context: typer.Context, since: SinceOption = _DEFAULT_SINCE, as_jso
         found, _ = _report(out, Places.from_environment(), since, whole=as_json)
         rows = sort_rows((row for row in found.rows if row.verdict in SUSPECTS), column("verdict"))
         out.data = _data(found, rows)
+        if as_json:
+            out.data["hooks"] = _records(row for row in found.hooks if row.verdict in SUSPECTS)
         if rows:
             _print_table(out, found, rows)
         else:
@@ -308,7 +310,7 @@ def _only(found: "Report", module: str | None) -> "tuple[Sequence[ModuleRow], Se
     return modules, hooks
 
 
-def _records(rows: "Sequence[ModuleRow]") -> list[dict[str, object]]:
+def _records(rows: "Iterable[ModuleRow]") -> list[dict[str, object]]:
     from overdeck.telemetry.columns import as_record
 
     return [as_record(row) for row in rows]

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from overdeck.telemetry.report import ModuleRow
 
 
+BY_HAND = 'od-incidents open --class hook-timeout --title "…", by hand'
+
+
 @dataclass(frozen=True)
 class Related:
     """``about`` the very row, and others of the ``classes`` (slugs) that its trouble belongs to. Open ones come first,
@@ -77,6 +80,19 @@ def _names(fingerprint: str, row: "ModuleRow") -> bool:
     return row.adopted and fingerprint.count(":") == 2 and fingerprint.endswith(f":{row.id}")
 
 
+def proposed(registry: Registry, row: "ModuleRow", as_of: datetime) -> list[tuple[str, str]]:
+    """(class, title) of each incident that ``open_for`` would record; raises OverdeckError as it does."""
+    if why := why_not(row, as_of):
+        raise usage(f"no incident of {row.id}: {why}", hint=BY_HAND)
+    known = taxonomy.load(registry.taxonomy)
+    seen = seen_in(row, as_of)
+    found = [(slug, one.title) for one in seen if (slug := class_of(known, one.detector, one.class_hint))]
+    if not found:
+        detectors = ", ".join(one.detector for one in seen)
+        raise usage(f"no class of {registry.taxonomy} is for {detectors}", code="unclassed", hint=BY_HAND)
+    return found
+
+
 def open_for(
     registry: Registry, row: "ModuleRow", as_of: datetime, at: float, *, warn: Warn
 ) -> tuple[Opened, ...]:
@@ -84,16 +100,5 @@ def open_for(
 
     Raises OverdeckError (usage) where it tells of nothing, or no class is for it, and what ``report`` does.
     """
-    if why := why_not(row, as_of):
-        raise usage(
-            f"no incident of {row.id}: {why}", hint='od-incidents open --class hook-timeout --title "…", by hand'
-        )
-    done = report(registry, seen_in(row, as_of), timestamp(at), warn=warn)
-    if not done.opened:
-        detectors = ", ".join(one.detector for one in done.unclassed)
-        raise usage(
-            f"no class of {registry.taxonomy} is for {detectors}",
-            code="unclassed",
-            hint='od-incidents open --class hook-timeout --title "…", by hand',
-        )
-    return done.opened
+    proposed(registry, row, as_of)
+    return report(registry, seen_in(row, as_of), timestamp(at), warn=warn).opened

@@ -25,6 +25,14 @@ _HOOK = {
 }
 
 
+_ASKING = (
+    (("broken",), "failing"),
+    (("quiet", "removal-candidate", "dead"), "never fired"),
+    (("unreachable",), "never asked"),
+)
+_NAMED = 2
+
+
 def what_to_do(row: ModuleRow) -> str:
     """The next step, with the command to type."""
     if not row.adopted:
@@ -34,18 +42,38 @@ def what_to_do(row: ModuleRow) -> str:
     return _MODULE[row.verdict].format(id=row.id)
 
 
+def why_no_canary(row: ModuleRow) -> str:
+    """Why there is no canary of it to run; empty where there is."""
+    if not row.adopted:
+        return "it is no module, so it has no matrix: overdeck adopt --dry-run shows whether it can be made one"
+    if row.cls == "adopted":
+        return "an adopted hook has a certificate, no matrix: overdeck adopt --check"
+    return "" if row.enabled else "it is switched off"
+
+
+def why_no_keep(row: ModuleRow) -> str:
+    """Why the owner's word would change nothing; empty where it would."""
+    if not row.adopted:
+        return "it is no module: nobody calls it silent, so there is nothing to keep it from"
+    if row.keep is not None:
+        return f"it is kept already: {row.keep}"
+    if not row.enabled:
+        return "it is switched off"
+    return "it is exempt already: silence says nothing of it" if row.verdict == "exempt" else ""
+
+
 def headline(found: Report) -> tuple[str, ...]:
-    """Which costs most, how many never act though they could, how many fail: short, most wanted first."""
+    """Which costs most, which fail, which never act though they could: short, most wanted first."""
     rows = found.all_rows
     dearest = max(rows, key=lambda row: row.total_ms, default=None)
     said = []
     if dearest is not None and dearest.total_ms:
-        said.append(f"dearest: {dearest.id}, {percent(100 * dearest.share)} of all hook time")
-    silent = sum(row.verdict in ("quiet", "removal-candidate", "dead") for row in rows)
-    failing = sum(row.verdict == "broken" for row in rows)
-    unreachable = sum(row.verdict == "unreachable" for row in rows)
-    counts = ((silent, "never fire"), (failing, "fail"), (unreachable, "are never asked"))
-    said += [f"{count} {what}" for count, what in counts if count]
+        said.append(f"dearest: {dearest.id} ({percent(100 * dearest.share)} of hook time)")
+    for verdicts, what in _ASKING:
+        names = [row.id for row in rows if row.verdict in verdicts]
+        if names:
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            said.append(f"{what}: {', '.join(names[:_NAMED])}{more}")
     if rows and not any(row.verdict in SUSPECTS for row in rows):
         said.append("none asks for a decision")
     return tuple(said)

@@ -208,12 +208,15 @@ def _is_current(places: Places) -> bool:
 
 
 @contextmanager
-def up_to_date(places: Places, *, rebuild: bool = False) -> Iterator[tuple[Published, list[str]]]:
+def up_to_date(
+    places: Places, *, rebuild: bool = False, now: datetime | None = None
+) -> Iterator[tuple[Published, list[str]]]:
     """The published copy, after a tick where there is anything to take in, and what its reader should know.
 
-    Where another ingest is at work, what was published serves; raises OverdeckError where there is none yet.
+    ``now`` (aware) is the time of that tick. Where another ingest is at work, what was published serves; raises
+    OverdeckError where there is none yet.
     """
-    moment = datetime.now(UTC)
+    moment = now or datetime.now(UTC)
     with ExitStack() as stack:
         current, warnings = None, []
         if not rebuild and places.published.exists():

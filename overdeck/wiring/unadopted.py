@@ -37,7 +37,7 @@ def with_hooks(found: Report, places: Places, published: Published, project: Pat
     start = found.now - min(found.since, timedelta(days=36_500))
     recorded = lately(published.connection, found.now, start, found.event)
     silent = silenced(files)
-    hooks = list(_rows(files, recorded, found.event, silent))
+    hooks = list(_rows(files, recorded, found, silent))
     total = sum(row.total_ms for row in (*found.rows, *hooks))
     rows, others = (
         tuple(replace(row, share=row.total_ms / total if total else 0.0) for row in group)
@@ -66,25 +66,25 @@ def _asking(ours: Sequence[Wired], row: ModuleRow) -> tuple[Wired, ...]:
 
 
 def _rows(
-    files: Sequence[Settings], recorded: Lately, event: str | None, silent: Mapping[Path, str]
+    files: Sequence[Settings], recorded: Lately, found: Report, silent: Mapping[Path, str]
 ) -> Iterator[ModuleRow]:
     """One row a client and command line, wherever and for whatever events it stands."""
     together: dict[tuple[str, str], list[tuple[Settings, Handler]]] = {}
     for file, handler in handlers(files):
-        if event in (None, handler.event):
+        if found.event in (None, handler.event):
             together.setdefault((handler.client, handler.shown), []).append((file, handler))
-    names = _names(together)
+    names = _names(together, [row.id for row in found.rows])
     for key, places in together.items():
         yield _row(names[key], places, recorded, silent)
 
 
-def _names(keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """What each hook is called: the file it starts, with a digest of the line where two are called alike.
+def _names(keys: Iterable[tuple[str, str]], taken: Sequence[str]) -> dict[tuple[str, str], str]:
+    """What each hook is called: the file it starts, with a digest of the line where two, or a module, are called so.
 
     The line itself is not the name: it may hold a secret, and is long.
     """
     short = {key: short_name(key[1]) for key in keys}
-    alike = list(short.values())
+    alike = [*short.values(), *taken]
     return {
         key: name if alike.count(name) == 1 else f"{name}#{_digest(*key)}"  # a digest outlives a change of order
         for key, name in short.items()
