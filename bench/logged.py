@@ -42,10 +42,10 @@ connection.close()
 
 def home(root: Path, *, fires: int, calls: int, days: int = 60) -> Places:
     """A user whose fleet wrote so many lines in the last ``days`` days; nothing is taken in yet."""
-    root.mkdir()
+    root.mkdir(exist_ok=True)
     places = Places.from_environment({"HOME": str(root)})
     places.state.mkdir(parents=True, mode=0o700)
-    places.config_dir.mkdir(parents=True, mode=0o700)
+    places.config_dir.mkdir(parents=True, mode=0o700, exist_ok=True)
     places.config_file.write_text(
         "[telemetry]\nrotate_mb = 100_000\n"
     )  # the logs stay where the arms look for them

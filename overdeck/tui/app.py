@@ -41,12 +41,16 @@ def _bench(around: Surroundings, *, alone: bool = False) -> Page:
     return BenchPage(around, alone=alone)
 
 
-PAGES: Mapping[str, Callable[..., Page]] = {
+Maker = Callable[..., Page]
+"""Makes a page of the surroundings; ``alone``: it is the only one."""
+
+PAGES: Mapping[str, Maker] = {
     "hooks": _hooks,
     "incidents": _incidents,
     "machine": _machine,
     "bench": _bench,
 }
+"""Made when they are first looked at; what a page imports is imported then."""
 
 
 class OverdeckApp(App[None]):
@@ -58,17 +62,15 @@ class OverdeckApp(App[None]):
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions}
     COMMAND_PALETTE_BINDING: ClassVar[str] = "ctrl+p"
 
-    def __init__(
-        self, around: Surroundings, pages: Sequence[str] = tuple(PAGES), theme: str | None = None
-    ) -> None:
+    def __init__(self, around: Surroundings, pages: Mapping[str, Maker] = PAGES, theme: str | None = None) -> None:
         no_colour = bool(os.environ.get("NO_COLOR"))
         super().__init__()
         for one in themes.THEMES:
             self.register_theme(one)
         self.theme = theme or (themes.NO_COLOUR if no_colour else themes.NAMES[0])
-        self._first = pages[0]
-        for name in pages:
-            self.add_mode(name, partial(PAGES[name], around, alone=len(pages) == 1))
+        self._first = next(iter(pages))
+        for name, make in pages.items():
+            self.add_mode(name, partial(make, around, alone=len(pages) == 1))
 
     def on_mount(self) -> None:
         self.switch_mode(self._first)
@@ -83,6 +85,6 @@ class OverdeckApp(App[None]):
             self.screen.arrive(message.search)
 
 
-def run(around: Surroundings, pages: Sequence[str] = tuple(PAGES)) -> None:
-    """Show the application until the user quits."""
-    OverdeckApp(around, pages).run()
+def run(around: Surroundings, *, only: str | None = None) -> None:
+    """Show the application, or that page alone, until the user quits."""
+    OverdeckApp(around, {only: PAGES[only]} if only else PAGES).run()

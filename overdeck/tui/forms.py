@@ -34,7 +34,7 @@ class Form(ModalScreen[dict[str, str] | None]):
         width: 76; max-width: 100%; height: auto; max-height: 100%; padding: 0 2; border: round $primary;
         background: $surface;
     }
-    Form Input { height: 3; }
+    Form Input { height: 1; margin-bottom: 1; background: $boost; }
     Form #refused { color: $error; }
     """
 
@@ -51,7 +51,7 @@ class Form(ModalScreen[dict[str, str] | None]):
                 yield Static(self._about, markup=False, id="about")
             for field in self._fields:
                 yield Label(field.label, markup=False)
-                yield Input(field.value, placeholder=field.placeholder, id=f"field-{field.key}")
+                yield Input(field.value, placeholder=field.placeholder, id=f"field-{field.key}", compact=True)
             yield Static("", markup=False, id="refused")
             yield Label("enter: go on; tab: next line; esc: leave, nothing is changed", markup=False)
 

@@ -34,5 +34,11 @@ class KeyBar(Static):
     KeyBar { height: 1; background: $panel; link-style: none; link-background: $panel; link-color: $foreground; }
     """
 
-    def show(self, actions: Sequence[tuple[Action, str | None]]) -> None:
-        self.update(hints([pair for pair in actions if pair[0].bar], self.app.size.width))
+    _shown: tuple[list[tuple[Action, str | None]], int] = ([], 0)
+
+    def show(self, actions: Sequence[tuple[Action, str | None]], width: int) -> None:
+        """``width`` in cells. Nothing is drawn where nothing has changed."""
+        shown = ([pair for pair in actions if pair[0].bar], width)
+        if shown != self._shown:
+            self._shown = shown
+            self.update(hints(*shown))

@@ -50,7 +50,7 @@ class Page(Screen[None]):
     }
     Page #status { height: 1; padding: 0 1; color: $text; }
     Page #notice { height: auto; max-height: 4; padding: 0 1; color: $warning; display: none; }
-    Page #filter { height: 3; display: none; }
+    Page #filter { height: 1; padding: 0 1; background: $boost; display: none; }
     Page DataTable { height: 1fr; }
     Page #twin { height: 1; padding: 0 1; color: $text-muted; }
     """
@@ -75,6 +75,8 @@ class Page(Screen[None]):
         self.paused = False
         self._standing = Standing(busy="reading")
         self._search = ""
+        self._composed = False
+        self._put_last: dict[str, str] = {}
 
     # What a page says about itself.
 
@@ -124,7 +126,7 @@ class Page(Screen[None]):
     def arrive(self, search: str) -> None:
         """Another page sent the user here to see what contains ``search``; at once, or as soon as there is a filter."""
         self._search = search
-        if self.is_mounted:
+        if self._composed:
             box = self.query_one("#filter", Input)
             box.display = True
             box.value = search
@@ -138,17 +140,21 @@ class Page(Screen[None]):
         return partial(self.action_act, name)
 
     def redraw(self) -> None:
-        """Status, notice, twin and keys, as things are now."""
-        if not self.is_mounted:
+        """Status, notice, twin and keys, as things are now; what is as it was costs no layout."""
+        if not self._composed:
             return
         now = self.around.clock()
-        self.query_one("#status", Static).update(standing.status(self._standing, now, paused=self.paused))
         lines = standing.notice(self._standing)
-        notice = self.query_one("#notice", Static)
-        notice.update("\n".join(lines))
-        notice.display = bool(lines)
-        self.query_one("#twin", Static).update(f"as JSON: {self.twin()}")
-        self.query_one(KeyBar).show(self.actions())
+        self._put("status", standing.status(self._standing, now, paused=self.paused))
+        self._put("notice", "\n".join(lines))
+        self.query_one("#notice").display = bool(lines)
+        self._put("twin", f"as JSON: {self.twin()}")
+        self.query_one(KeyBar).show(self.actions(), self.size.width)
+
+    def _put(self, id: str, text: str) -> None:
+        if self._put_last.get(id) != text:
+            self._put_last[id] = text
+            self.query_one(f"#{id}", Static).update(text)
 
     # The frame itself.
 
@@ -156,12 +162,13 @@ class Page(Screen[None]):
         yield Static(self._tabs(), id="tabs")
         yield Static("", markup=False, id="status")
         yield Static("", markup=False, id="notice")
-        yield Input(placeholder=self.FILTER, id="filter")
+        yield Input(placeholder=f"/ {self.FILTER}", id="filter", compact=True)
         yield from self.body()
         yield Static("", markup=False, id="twin")
         yield KeyBar()
 
     def on_mount(self) -> None:
+        self._composed = True
         table = self._table
         if table is not None:
             table.focus()
@@ -187,7 +194,7 @@ class Page(Screen[None]):
 
     def _load_by_itself(self) -> None:
         # Under a question, a help page or another page nobody sees it.
-        if self.is_current and not self.paused:
+        if self.app.screen is self and not self.paused:
             self.load()
 
     def _tabs(self) -> Content:

@@ -1,7 +1,7 @@
 """The application under a pilot: what a user sees, and waits for conditions, never for lengths of time."""
 
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from textual.command import CommandPalette
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from overdeck.tui.app import PAGES, OverdeckApp
+from overdeck.tui.app import PAGES, Maker, OverdeckApp
 from overdeck.tui.keybar import KeyBar
 from overdeck.tui.page import Page
 from overdeck.tui.surroundings import Surroundings
@@ -98,9 +98,11 @@ async def opened(
     size: tuple[int, int] = SMALL,
     alone: bool = False,
     theme: str | None = None,
+    made: Mapping[str, Maker] = PAGES,
 ) -> AsyncIterator[Seen]:
-    """The application with ``page`` in front, once its first load is done."""
-    pages: Sequence[str] = [page] if alone else [page, *(name for name in PAGES if name != page)]
+    """The application with ``page`` in front, once its first load is done. ``made``: other pages than Overdeck's."""
+    pages = {name: make for name, make in made.items() if name == page or not alone}
+    pages = {page: pages.pop(page)} | pages
     async with OverdeckApp(around, pages, theme).run_test(size=size) as pilot:
         seen = Seen(pilot)
         await seen.until(lambda: isinstance(pilot.app.screen, Page) and pilot.app.screen.is_mounted)
