@@ -48,9 +48,7 @@ class HookHome:
         self.places.config_file.write_text("packs = []\n")
 
     def around(self, *, live: bool = False, registry: Path | None = None) -> Surroundings:
-        return Surroundings(
-            home_environ(self.root), registry=registry, cwd=self.root, clock=self.clock, live=live
-        )
+        return Surroundings(home_environ(self.root), registry=registry, cwd=self.root, clock=self.clock, live=live)
 
     def clock(self) -> datetime:
         return self.now + sum(self.moved, timedelta())
@@ -119,7 +117,13 @@ def full(root: Path) -> HookHome:
     home.call(ran={"fails": {"us": 4000, "bytes": 0, "end": "error"}}, hours=1)
     home.fire("fails", days=3)
     home.places.errors.mkdir(exist_ok=True, mode=0o700)
-    failure = {"ts": home.ago(hours=1), "event": "PreToolUse", "module": "fails", "cause": "KeyError: 'x'", "trace": ""}
+    failure = {
+        "ts": home.ago(hours=1),
+        "event": "PreToolUse",
+        "module": "fails",
+        "cause": "KeyError: 'x'",
+        "trace": "",
+    }
     (home.places.errors / "fails.jsonl").write_text(json.dumps(failure) + "\n")
     home.settings(GUARD, WIDE)
     moment = home.now - timedelta(hours=4)

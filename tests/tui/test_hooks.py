@@ -90,9 +90,7 @@ async def test_every_module_and_every_hook_that_is_none_has_a_row(home: HookHome
 
 async def test_the_numbers_are_those_of_overdeck_fires(home: HookHome) -> None:
     with up_to_date(home.places, now=NOON) as (published, _):
-        found = with_hooks(
-            report(home.places, published, now=NOON, whole=True), home.places, published, home.root
-        )
+        found = with_hooks(report(home.places, published, now=NOON, whole=True), home.places, published, home.root)
     async with opened(home) as seen:
         shown = page_of(seen).found
         assert shown is not None
@@ -244,9 +242,7 @@ async def test_w_counts_another_window(home: HookHome) -> None:
 # The pane.
 
 
-async def test_the_pane_says_why_what_to_do_and_all_that_is_known_of_a_module(
-    home: HookHome, root: Path
-) -> None:
+async def test_the_pane_says_why_what_to_do_and_all_that_is_known_of_a_module(home: HookHome, root: Path) -> None:
     async with opened(home, root, size=(200, 60)) as seen:
         await on(seen, "fails")
         facts, rest = seen.text("#facts"), seen.text("#beyond")
@@ -254,7 +250,13 @@ async def test_the_pane_says_why_what_to_do_and_all_that_is_known_of_a_module(
         for wanted in ("last canary: not run", "manifest: gate", "literals", "About fails [brackets]."):
             assert wanted in facts
         assert "wired: nowhere here: overdeck install" in facts
-        for wanted in ("last fires:", "last failures:", "KeyError: 'x'", "cost, p95 of 30 days", "2026-11-30        2"):
+        for wanted in (
+            "last fires:",
+            "last failures:",
+            "KeyError: 'x'",
+            "cost, p95 of 30 days",
+            "2026-11-30        2",
+        ):
             assert wanted in rest
         assert "no incident of it (class hook-timeout, module-crashing)" in rest
 
@@ -354,7 +356,9 @@ async def test_a_canary_that_fails_says_which_case(home: HookHome) -> None:
     async with opened(home) as seen:
         await on(seen, "silent")
         await seen.press("t")
-        await seen.until(lambda: any("canary of silent FAILS: denies: expected deny" in said for said in seen.said))
+        await seen.until(
+            lambda: any("canary of silent FAILS: denies: expected deny" in said for said in seen.said)
+        )
         await seen.until(lambda: seen.row("silent")[1] == "dead")
 
 
@@ -552,7 +556,12 @@ def opened_by_the_loop(home: HookHome) -> Iterator[list[str]]:
     watching = [True]
 
     def hook(event: str, args: tuple[Any, ...]) -> None:
-        if watching and event == "open" and threading.get_ident() == loop and str(args[0]).startswith(str(home.root)):
+        if (
+            watching
+            and event == "open"
+            and threading.get_ident() == loop
+            and str(args[0]).startswith(str(home.root))
+        ):
             found.append(str(args[0]))
 
     sys.addaudithook(hook)

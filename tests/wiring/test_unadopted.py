@@ -71,7 +71,6 @@ def on(*hooks: dict[str, Any], event: str = "PreToolUse") -> dict[str, Any]:
     return {event: [{"matcher": "Bash", "hooks": list(hooks)}]}
 
 
-
 def test_a_configured_hook_has_a_row_before_anything_was_recorded(here: Here) -> None:
     here.settings(on(GUARD))
 

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from overdeck.incidents import ofmodule
 from overdeck.telemetry.advice import why_no_canary, why_no_keep
 from overdeck.telemetry.removal import why_not as why_no_removal
 from overdeck.tui.actions import Action
@@ -12,6 +11,7 @@ if TYPE_CHECKING:
     from overdeck.tui.hooks.page import HooksPage
 
 NO_ROW = "no module or hook is selected"
+NOT_READ = "its incidents are being read"
 
 
 def _row(page: "HooksPage") -> "ModuleRow | None":
@@ -48,6 +48,10 @@ def _no_incident(page: "HooksPage") -> str | None:
         return NO_ROW
     if page.registry_problem is not None:
         return f"{page.registry_problem.message}. Next: {page.registry_problem.hint}"
+    if page.related is None:
+        return NOT_READ
+    from overdeck.incidents import ofmodule  # loaded by now: a worker read its incidents
+
     return ofmodule.why_not(row, page.found.as_of) or None
 
 
@@ -55,7 +59,7 @@ def _no_class(page: "HooksPage") -> str | None:
     if _row(page) is None:
         return NO_ROW
     if page.related is None:
-        return "its incidents are not read" if page.registry_problem is None else page.registry_problem.message
+        return NOT_READ if page.registry_problem is None else page.registry_problem.message
     return None if page.related.classes or page.related.about else "no class of incidents is about this verdict"
 
 

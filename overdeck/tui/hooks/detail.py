@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Container, VerticalScroll
@@ -9,14 +10,16 @@ from textual.events import Resize
 from textual.widgets import Static
 
 from overdeck.errors import OverdeckError
-from overdeck.incidents.ofmodule import Related
 from overdeck.incidents.text import shown
 from overdeck.telemetry.columns import details
 from overdeck.telemetry.grouping import Group
 from overdeck.telemetry.report import FireLine, ModuleRow
 from overdeck.telemetry.series import DAYS, DayCost
 from overdeck.telemetry.words import ago, percent, sparkline
-from overdeck.wiring.dossier import Dossier
+
+if TYPE_CHECKING:
+    from overdeck.incidents.ofmodule import Related
+    from overdeck.wiring.dossier import Dossier
 
 INCIDENTS = 5
 COST_DAYS = 7
@@ -52,7 +55,7 @@ def fire_line(fire: FireLine) -> str:
     return f"{fire.ts:%Y-%m-%d %H:%M:%S}Z  {fire.action:6}  {fire.event}"
 
 
-def beyond(known: Dossier) -> list[str]:
+def beyond(known: "Dossier") -> list[str]:
     """Last fires, last failures, what each day cost."""
     lines = ["last fires:", *(fire_line(fire) for fire in known.fires)] if known.fires else ["no fires logged"]
     if known.failures:
@@ -78,7 +81,7 @@ def cost_lines(costs: Sequence[DayCost]) -> list[str]:
     return [f"cost, p95 of {DAYS} days: {sparkline(p95, DAYS)}", head, *rows]
 
 
-def incident_lines(related: Related | None, problem: OverdeckError | None, now: datetime) -> list[str]:
+def incident_lines(related: "Related | None", problem: OverdeckError | None, now: datetime) -> list[str]:
     """Incidents about it, then others of its class; or why that is not known."""
     if problem is not None:
         return [f"incidents: {problem.message}", f"next: {problem.hint}"]

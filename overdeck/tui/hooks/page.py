@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -15,7 +15,6 @@ from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from overdeck.errors import OverdeckError
-from overdeck.incidents.ofmodule import Related
 from overdeck.telemetry.advice import headline
 from overdeck.telemetry.columns import filter_rows
 from overdeck.telemetry.keep import keep_file
@@ -35,7 +34,10 @@ from overdeck.tui.page import Page
 from overdeck.tui.standing import Standing
 from overdeck.tui.surroundings import Surroundings
 from overdeck.tui.table import RowTable
-from overdeck.wiring.dossier import Dossier
+
+if TYPE_CHECKING:
+    from overdeck.incidents.ofmodule import Related
+    from overdeck.wiring.dossier import Dossier
 
 WINDOWS = ("1h", "24h", "7d", "30d", "90d")
 GROUPS = ("", "event", "plugin")
@@ -79,8 +81,8 @@ class HooksPage(Page):
         """What lies beyond the counts of one row, and its incidents or why they are not known."""
 
         id: str
-        dossier: Dossier | None = None
-        related: Related | None = None
+        dossier: "Dossier | None" = None
+        related: "Related | None" = None
         problem: OverdeckError | None = None
         final: bool = True
 
@@ -117,6 +119,7 @@ class HooksPage(Page):
         self._known: Dossier | None = None
         self._window = WINDOWS.index("7d")
         self._group, self._only = GROUPS[0], ""
+        self._shown = 0
         self._tail: FiresTail | None = None
 
     def body(self) -> ComposeResult:
@@ -279,7 +282,8 @@ class HooksPage(Page):
             if not wanted or row.verdict in wanted
         ]
         self._rows.show_rows(rows, self._group, self.found.now)
-        self._show_facts(len(rows))
+        self._shown = len(rows)
+        self._show_facts(self._shown)
 
     def _show_facts(self, shown: int) -> None:
         assert self.found is not None
@@ -320,7 +324,8 @@ class HooksPage(Page):
 
     @on(RowTable.Sorted)
     def _show_order(self) -> None:
-        self._show_rows()
+        if self.found is not None:
+            self._show_facts(self._shown)
 
     def on_resize(self, event: Resize) -> None:
         super().on_resize(event)
