@@ -15,7 +15,7 @@ from textual.style import Style
 from textual.widgets import Input, Static
 
 from overdeck.tui import standing, themes
-from overdeck.tui.actions import COMMON, ELSEWHERE, Action, bindings
+from overdeck.tui.actions import Action, bindings, every
 from overdeck.tui.help import Help
 from overdeck.tui.keybar import KeyBar
 from overdeck.tui.standing import Standing
@@ -64,7 +64,7 @@ class Page(Screen[None]):
             self.search = search
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        cls.BINDINGS = [*bindings((*COMMON, *cls.OWN, *ELSEWHERE))]
+        cls.BINDINGS = [*bindings(every(cls.OWN))]
         super().__init_subclass__(**kwargs)
 
     def __init__(self, around: Surroundings, *, alone: bool = False) -> None:
@@ -133,7 +133,7 @@ class Page(Screen[None]):
 
     def actions(self) -> list[tuple[Action, str | None]]:
         """Every action, with the reason why it cannot be done now."""
-        return [(action, action.available(self)) for action in (*COMMON, *self.OWN, *ELSEWHERE)]
+        return [(action, action.available(self)) for action in every(self.OWN)]
 
     def doing(self, name: str) -> Callable[[], None]:
         """What the palette calls."""
