@@ -87,7 +87,7 @@ def _daily(key: str, width: int) -> Column:
     """Fires of each day; sorted by how many of them there were."""
     return Column(
         key,
-        "30 days",
+        "by day",
         lambda row, _now: sparkline(row.daily, width),
         lambda row: sum(row.daily),
         largest_first=True,

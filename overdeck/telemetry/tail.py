@@ -33,13 +33,11 @@ class FiresTail:
         found: list[FireLine] = []
         if self._file is None and not self._open(START_BYTES):
             return found
-        found += self._whole_lines()
-        while self._replaced():
-            found += self._whole_lines()  # what came between the last look and the rename
-            if not self._open(0):
-                break
+        while True:
+            replaced = self._replaced()  # looked at before reading: what was written before the rename is then read
             found += self._whole_lines()
-        return found
+            if not (replaced and self._open(0)):
+                return found
 
     def close(self) -> None:
         """Let go of the log; the next ``read`` begins anew."""

@@ -50,6 +50,7 @@ def test_a_module_that_was_killed_opens_a_timeout(clone: "Clone") -> None:
 
 def test_a_hook_that_is_no_module_opens_one_too(clone: "Clone") -> None:
     assert opened(clone, HOOK) == ["hook-timeout"]
+    assert [one.slug for one in related(clone, HOOK).about] == ["hook-timeout"]
 
 
 def test_the_same_look_twice_counts_once(clone: "Clone") -> None:

@@ -101,7 +101,7 @@ async def test_at_80_by_24_cost_fires_and_verdict_of_every_row_are_on_the_screen
     async with opened(home) as seen:
         table = seen.table
         assert [str(column.label).strip(" ▲▼") for column in table.ordered_columns][:5] == [
-            "module", "verdict", "cost", "fired", "30 days",
+            "module", "verdict", "cost", "fired", "by day",
         ]  # fmt: skip
         assert sum(column.get_render_width(table) for column in table.ordered_columns[:5]) <= 80
         assert table.region.height >= 6
@@ -261,6 +261,16 @@ async def test_the_pane_says_why_what_to_do_and_all_that_is_known_of_a_module(ho
         assert "no incident of it (class hook-timeout, module-crashing)" in rest
 
 
+async def test_the_pane_names_the_keys_that_do_something_for_the_row(home: HookHome, root: Path) -> None:
+    async with opened(home, root) as seen:
+        await on(seen, "fails")
+        assert "here: t test, k keep, x removal, o open incident, i its incidents" in seen.text("#facts")
+        await on(seen, "silent")
+        assert "here: t test, k keep, x removal, i its incidents" in seen.text("#facts")
+        await on(seen, "guard.py")
+        assert "here: " not in seen.text("#facts")
+
+
 async def test_the_pane_of_a_hook_that_is_no_module_says_what_starts_it_and_where(home: HookHome) -> None:
     async with opened(home) as seen:
         await on(seen, "guard.py")
@@ -349,6 +359,9 @@ async def test_t_runs_the_modules_own_canary_and_the_verdict_knows_of_it(home: H
         await seen.settled()
         assert "its canary passes" in seen.text("#facts")
         assert (home.places.state / "canaries.json").exists()
+        assert "is running" not in seen.text("#status")
+        await seen.press("t")
+        await seen.until(lambda: len([said for said in seen.said if "passes" in said]) == 2)
 
 
 async def test_a_canary_that_fails_says_which_case(home: HookHome) -> None:

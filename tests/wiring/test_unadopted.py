@@ -95,7 +95,7 @@ def test_what_was_recorded_of_it_in_the_window_is_counted(here: Here) -> None:
     row = here.hook()
 
     assert (row.deny, row.verdict) == (1, "active")
-    assert row.total_ms >= 100 and row.p50_ms is not None
+    assert 100 <= row.total_ms < 300 and row.p50_ms is not None
     assert row.last_fire is not None and NOW - row.last_fire < timedelta(hours=2)
     assert row.daily and sum(row.daily) >= 1
     costs = here.dossier().costs

@@ -63,6 +63,16 @@ def _no_class(page: "HooksPage") -> str | None:
     return None if page.related.classes or page.related.about else "no class of incidents is about this verdict"
 
 
+OF_A_ROW = ("canary", "keep", "let_go", "removal", "incident", "incidents")
+"""The actions that are about the selected row."""
+
+
+def here(page: "HooksPage") -> str:
+    """The keys that do something for the selected row now, for who reads the pane and not the help."""
+    can = [one for one in ACTIONS if one.name in OF_A_ROW and one.available(page) is None]
+    return f"here: {', '.join(f'{one.keys} {one.title.lower()}' for one in can)}" if can else ""
+
+
 ACTIONS = (
     Action(
         "only",

@@ -26,7 +26,7 @@ from overdeck.tui.actions import Action
 from overdeck.tui.confirm import Confirm
 from overdeck.tui.forms import Field, Form
 from overdeck.tui.hooks import jobs
-from overdeck.tui.hooks.acting import ACTIONS
+from overdeck.tui.hooks.acting import ACTIONS, here
 from overdeck.tui.hooks.detail import Detail, beyond, facts, group_facts, incident_lines
 from overdeck.tui.hooks.lines import HookTable, Line, columns
 from overdeck.tui.hooks.tail import TailPane
@@ -247,6 +247,8 @@ class HooksPage(Page):
         self._known = message.dossier or self._known
         if message.final:
             self.related, self.registry_problem = message.related, message.problem
+            if self.found is not None:
+                self._show_row(row, self.found)
         self._show_beyond()
         self.redraw()
 
@@ -310,8 +312,12 @@ class HooksPage(Page):
         if self._known is None or self._known.id != row.id:
             self._known = self.related = None
             self.query_one(Detail).show_beyond([])
-        self.query_one(Detail).show(self._at_home(facts(row, self.found.now)))
+        self._show_row(row, self.found)
         self._read_beyond(row, self.found)
+
+    def _show_row(self, row: ModuleRow, found: Report) -> None:
+        first, after, *rest = facts(row, found.now)
+        self.query_one(Detail).show(self._at_home([first, after, *filter(None, [here(self)]), *rest]))
 
     def _show_beyond(self) -> None:
         lines = beyond(self._known) if self._known else []
