@@ -34,7 +34,9 @@ class FiresTail:
         if self._file is None and not self._open(START_BYTES):
             return found
         while True:
-            replaced = self._replaced()  # looked at before reading: what was written before the rename is then read
+            replaced = (
+                self._replaced()
+            )  # looked at before reading: what was written before the rename is then read
             found += self._whole_lines()
             if not (replaced and self._open(0)):
                 return found

@@ -265,8 +265,8 @@ async def test_the_pane_names_the_keys_that_do_something_for_the_row(home: HookH
     async with opened(home, root) as seen:
         await on(seen, "fails")
         assert "here: t test, k keep, x removal, o open incident, i its incidents" in seen.text("#facts")
-        await on(seen, "silent")
-        assert "here: t test, k keep, x removal, i its incidents" in seen.text("#facts")
+        await on(seen, "acts")
+        assert "here: t test, k keep, x removal\n" in seen.text("#facts")
         await on(seen, "guard.py")
         assert "here: " not in seen.text("#facts")
 
