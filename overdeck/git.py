@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,13 +96,19 @@ def programs(repo: Path) -> list[str]:
     ]
 
 
-def git(*args: str, cwd: Path, deadline_s: float = 30.0, configured: bool = True) -> Answer:
+def git(
+    *args: str,
+    cwd: Path,
+    deadline_s: float = 30.0,
+    configured: bool = True,
+    stopped: Callable[[], bool] | None = None,
+) -> Answer:
     """Run ``git ARGS`` in ``cwd`` and return what it said; the exit code is the caller's to judge.
 
     The environment is built up, not inherited: a ``GIT_DIR`` or ``GIT_SSH_COMMAND`` of the caller cannot
     redirect it, and neither replace refs nor grafts can show it another history. Without ``configured``, neither
     the user's nor the system's configuration is read. Raises OverdeckError (unverifiable) where git is missing, or
-    not done after ``deadline_s`` seconds.
+    not done after ``deadline_s`` seconds or when ``stopped`` calls it off.
     """
     environ = {
         "PATH": absolute(os.environ.get("PATH", os.defpath)),
@@ -116,7 +123,7 @@ def git(*args: str, cwd: Path, deadline_s: float = 30.0, configured: bool = True
     }
     if not configured:
         environ |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
-    ran = run(["git", *_SAFE, *args], env=environ, cwd=cwd, deadline_s=deadline_s)
+    ran = run(["git", *_SAFE, *args], env=environ, cwd=cwd, deadline_s=deadline_s, stopped=stopped)
     if isinstance(ran, NotCompleted) and ran.started:
         raise OverdeckError(
             f"git {args[0]} in {cwd} did not end within {deadline_s:g} s",

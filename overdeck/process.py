@@ -5,7 +5,8 @@ import signal
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +16,9 @@ DOORS = {"overdeck": "overdeck", "hookbench": "hookbench", "od-incidents": "od_i
 
 _LAST_WORDS_S = 1.0
 """How long a killed group's pipes may take to close; what left the group may hold them for ever."""
+
+_NOTICE_S = 0.1
+"""How soon ``stopped`` is noticed."""
 
 
 class Completed(NamedTuple):
@@ -39,9 +43,16 @@ class NotCompleted(NamedTuple):
 
 
 def run(
-    argv: Sequence[str], *, env: Mapping[str, str], cwd: Path | str, stdin: bytes = b"", deadline_s: float
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: Path | str,
+    stdin: bytes = b"",
+    deadline_s: float,
+    stopped: Callable[[], bool] | None = None,
 ) -> Completed | NotCompleted:
-    """Run ``argv`` in a session of its own and wait until it has ended and closed its output, ``deadline_s`` at most.
+    """Run ``argv`` in a session of its own and wait until it has ended and closed its output, ``deadline_s`` at most,
+    and no longer than until ``stopped`` says so.
 
     ``env`` is the whole environment; its PATH is where ``argv[0]`` is looked for. Past the deadline, and when we
     are interrupted, the process group is killed.
@@ -60,7 +71,7 @@ def run(
         return NotCompleted(False, f"does not start: {error.filename or argv[0]}: {error.strerror}")
     with child:
         try:
-            stdout, stderr = child.communicate(stdin, timeout=deadline_s)
+            stdout, stderr = _output(child, stdin, deadline_s, stopped)
         except subprocess.TimeoutExpired:
             _kill(child)
             return NotCompleted(True, f"does not end within {deadline_s:g} s")
@@ -68,6 +79,24 @@ def run(
             _kill(child)
             raise
     return Completed(tuple(argv), child.returncode, stdout, stderr)
+
+
+def _output(
+    child: subprocess.Popen[bytes], stdin: bytes, deadline_s: float, stopped: Callable[[], bool] | None
+) -> tuple[bytes, bytes]:
+    """What ``child`` printed; raises TimeoutExpired past the deadline, or once it was called off."""
+    if stopped is None:
+        return child.communicate(stdin, timeout=deadline_s)
+    give_up = time.monotonic() + deadline_s
+    unsaid: bytes | None = stdin
+    while True:
+        left = give_up - time.monotonic()
+        try:
+            return child.communicate(unsaid, timeout=max(0.0, min(_NOTICE_S, left)))
+        except subprocess.TimeoutExpired:
+            unsaid = None  # it may be said once only
+            if left <= 0 or stopped():
+                raise
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:

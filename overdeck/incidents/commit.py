@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from overdeck.errors import ExitCode, OverdeckError, not_found
 from overdeck.git import Answer, git, programs
 from overdeck.incidents import elsewhere
+from overdeck.incidents.watching import NOBODY, Watch
 
 VERIFIER = "commit/1"
 """Goes up when the rule changes, so that evidence says by which rule it was accepted."""
@@ -52,8 +53,10 @@ class Landed(NamedTuple):
     checks: tuple[GitCheck, ...]
 
 
-def fetch(repo: Path, branch: str) -> Branch:
+def fetch(repo: Path, branch: str, watch: Watch = NOBODY) -> Branch:
     """Fetch ``branch`` (``REMOTE/BRANCH``) and return its head. Raises OverdeckError (unverifiable, 5)."""
+    watch.check()
+    watch.tell(f"fetching {branch} into {repo}")
     remotes = _git(repo, "remote")
     if remotes.code != 0:
         raise unverifiable(
@@ -78,7 +81,7 @@ def fetch(repo: Path, branch: str) -> Branch:
         )
     remote = max(known, key=len)
     tracking = f"refs/remotes/{branch}"
-    fetched = _fetch(repo, remote, f"+refs/heads/{branch.removeprefix(f'{remote}/')}:{tracking}")
+    fetched = _fetch(repo, remote, f"+refs/heads/{branch.removeprefix(f'{remote}/')}:{tracking}", watch)
     name = branch.removeprefix(f"{remote}/")
     if fetched.code != 0 and "couldn't find remote ref" in fetched.stderr:
         raise unverifiable(
@@ -228,30 +231,35 @@ def _at(repo: Path) -> str:
     return f"git -C {shlex.quote(str(repo))}"
 
 
-def _fetch(repo: Path, remote: str, refspec: str) -> Answer:
+def _fetch(repo: Path, remote: str, refspec: str, watch: Watch) -> Answer:
     """``git fetch``; again while another process is updating the same ref."""
     for _ in range(_FETCH_ATTEMPTS):
-        fetched = _git(
-            repo,
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--no-recurse-submodules",
-            "--no-write-fetch-head",
-            "--no-auto-maintenance",
-            "--upload-pack=git-upload-pack",
-            "--",
-            remote,
-            refspec,
-            deadline_s=FETCH_DEADLINE_S,
-        )
+        try:
+            fetched = git(
+                "fetch",
+                "--quiet",
+                "--no-tags",
+                "--no-recurse-submodules",
+                "--no-write-fetch-head",
+                "--no-auto-maintenance",
+                "--upload-pack=git-upload-pack",
+                "--",
+                remote,
+                refspec,
+                cwd=repo,
+                deadline_s=FETCH_DEADLINE_S,
+                stopped=watch.stopped,
+            )
+        except OverdeckError:
+            watch.check()  # a fetch that was called off looks like one that took too long
+            raise
         if fetched.code == 0 or "cannot lock ref" not in fetched.stderr:
             break
     return fetched
 
 
-def _git(repo: Path, *args: str, deadline_s: float = 30.0) -> Answer:
-    return git(*args, cwd=repo, deadline_s=deadline_s)
+def _git(repo: Path, *args: str) -> Answer:
+    return git(*args, cwd=repo)
 
 
 def _check(done: Answer) -> GitCheck:

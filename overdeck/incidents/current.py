@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 
 from overdeck.incidents import log
@@ -29,6 +30,25 @@ def read(registry: Registry, warn: Warn) -> Current:
     for warning in (*registry.warnings, *log.describe(history.damages), *state.warnings):
         warn(warning)
     return Current(history, state)
+
+
+class Kept:
+    """The registry as it was read last, read again only when somebody has written: for those who ask it often.
+
+    May be asked by several threads; one reads while the others wait for what it finds.
+    """
+
+    def __init__(self) -> None:
+        self._turn = Lock()
+        self._read: tuple[object, State] | None = None
+
+    def state(self, registry: Registry) -> State:
+        """Every incident of ``registry``, with its events."""
+        with self._turn:
+            stamp = (registry.log, log.stamp(registry.log))
+            if self._read is None or self._read[0] != stamp:
+                self._read = (stamp, read(registry, lambda _: None).state)
+            return self._read[1]
 
 
 def overview(registry: Registry, warn: Warn, cache: Path) -> State:

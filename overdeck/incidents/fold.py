@@ -111,6 +111,11 @@ class State(NamedTuple):
         wanted = self.merged.get(key, key)
         return next(incident for incident in self.incidents if incident.key == wanted)
 
+    def has(self, key: str) -> bool:
+        """Whether ``get`` knows this key."""
+        wanted = self.merged.get(key, key)
+        return any(incident.key == wanted for incident in self.incidents)
+
     def links(self, incident: Incident) -> list[Incident]:
         """The incidents that ``incident`` is linked with, whichever of the two says so, in the order of opening."""
         named = {self.merged.get(key, key) for key in incident.linked}

@@ -94,6 +94,19 @@ def size(log: Path) -> int:
     return total
 
 
+def stamp(log: Path) -> tuple[tuple[str, int, int, int], ...]:
+    """Name, inode, size and time of each writer's file: another one once anybody has written, or git has. It is
+    cheap, and may be the same for two writes within one tick of the clock: for those who ask again and again."""
+    found = []
+    for path in paths(log):
+        try:
+            seen = path.stat()
+        except OSError:
+            continue
+        found.append((path.name, seen.st_ino, seen.st_size, seen.st_mtime_ns))
+    return tuple(found)
+
+
 def describe(damages: tuple[Damage, ...]) -> list[str]:
     """One warning a damaged line, at most ``SHOWN_DAMAGES`` a file and then their number."""
     by_file: dict[Path, list[Damage]] = {}

@@ -79,16 +79,21 @@ def bring_up_to_date(model: Model, registry: Registry) -> None:
 
     Raises OverdeckError (usage) where the taxonomy is missing or wrong.
     """
-    if not model.is_fresh(LOG, log.paths(registry.log)):
-        history = log.read(registry.log)
-        state = fold(history.events)
-        model.store_log(history, state, (*log.describe(history.damages), *state.warnings))
+    bring_log_up_to_date(model, registry)
     pages = sorted(registry.playbooks.glob("*.md"))
     if not model.is_fresh(CLASSES, [registry.taxonomy, *pages]):
         files = [log.whole(path) for path in [registry.taxonomy, *pages] if path.is_file()]
         texts = {file.path.name: playbook.symptoms(file.raw.decode("utf-8", "replace")) for file in files[1:]}
         classes = taxonomy.load(registry.taxonomy).classes
         model.store_classes(files, [(known, texts.get(known.playbook, "")) for known in classes])
+
+
+def bring_log_up_to_date(model: Model, registry: Registry) -> None:
+    """The same for the incidents alone, whatever the taxonomy is."""
+    if not model.is_fresh(LOG, log.paths(registry.log)):
+        history = log.read(registry.log)
+        state = fold(history.events)
+        model.store_log(history, state, (*log.describe(history.damages), *state.warnings))
 
 
 @contextmanager

@@ -75,6 +75,11 @@ def reopen(
     return _add(registry, wanted, Draft("reopened", "", said), at, key, warn, patience_s)
 
 
+def may_reopen(incident: Incident) -> bool:
+    """Whether it is over, or open on a suspicion only, which somebody may confirm."""
+    return incident.state != OPEN or incident.suspect
+
+
 def recorded_under(incident: Incident, kinds: tuple[str, ...], key: str | None) -> bool:
     """Whether the call with this ``--key`` is among the events of ``incident``."""
     return key is not None and any(
@@ -88,7 +93,7 @@ def _add(
     name = {} if key is None else {"key": accept("--key", key, TITLE_LIMIT)}
 
     def needed(incident: Incident) -> bool:
-        if draft.kind == "reopened" and incident.state == OPEN and not incident.suspect:
+        if draft.kind == "reopened" and not may_reopen(incident):
             return False
         return not recorded_under(incident, (draft.kind,), name.get("key"))
 

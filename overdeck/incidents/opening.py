@@ -35,6 +35,16 @@ class Sighting:
     """When it was seen (a timestamp), where that is not now: an event may be told late."""
 
 
+def by_hand(class_name: str | None, title: str | None, **more: str | None) -> Sighting:
+    """The sighting of somebody who has typed it; raises OverdeckError (usage) where class or title is missing."""
+    if class_name is None or title is None:
+        missing = " and ".join(
+            name for name, value in (("--class", class_name), ("--title", title)) if value is None
+        )
+        raise usage(f"an incident needs {missing}", hint='od-incidents open --class hook-timeout --title "…"')
+    return Sighting(class_name, title, **more)
+
+
 @dataclass(frozen=True)
 class Opened:
     """What became of a sighting."""

@@ -12,6 +12,7 @@ from overdeck.incidents.commit import Branch, GitCheck, Landed
 from overdeck.incidents.evidence import trial
 from overdeck.incidents.evidence.comparison import Comparison, of_program, of_test
 from overdeck.incidents.registry import Policy
+from overdeck.incidents.watching import NOBODY, Cancelled, Watch
 from overdeck.machine.cgroup import snapshot
 
 Consent = Callable[[Sequence[str]], bool]
@@ -63,11 +64,13 @@ def carry_out(
     *,
     consent: Consent,
     machine: trial.Machine = snapshot,
+    watch: Watch = NOBODY,
 ) -> dict[Claim, Proof | OverdeckError]:
     """Run what has to be run. Raises OverdeckError (usage, 2) with the plan where ``consent`` is not given; then
-    nothing was run."""
+    nothing was run. Raises Cancelled where ``watch`` calls it off."""
     plan = plan_of(ready)
     if plan and not consent(plan):
+        watch.check()
         raise usage(
             f"nothing was run: the evidence takes {len(plan)} runs, in clean worktrees, and they need --yes",
             code="needs-yes",
@@ -79,7 +82,9 @@ def carry_out(
             done[claim] = found
             continue
         try:
-            held = trial.hold(repo, found, time_limit_s=policy.time_limit_s, machine=machine)
+            held = trial.hold(repo, found, time_limit_s=policy.time_limit_s, machine=machine, watch=watch)
+        except Cancelled:
+            raise
         except OverdeckError as error:
             done[claim] = error
         else:

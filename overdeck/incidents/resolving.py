@@ -19,6 +19,7 @@ from overdeck.incidents.proving import Claim, Consent, Proof, carry_out, look_up
 from overdeck.incidents.recording import Draft, Turn, record
 from overdeck.incidents.registry import Registry
 from overdeck.incidents.text import TITLE_LIMIT, accept
+from overdeck.incidents.watching import NOBODY, Watch
 from overdeck.incidents.writer import PATIENCE_S
 from overdeck.machine.cgroup import snapshot
 
@@ -67,14 +68,16 @@ def resolve(
     warn: Warn,
     consent: Consent = never,
     machine: Machine = snapshot,
+    watch: Watch = NOBODY,
     patience_s: float = PATIENCE_S,
 ) -> tuple[Closed, ...]:
     """Close every incident of ``claim``, or none of them; they come back in the order of the call.
 
     Tests and programs are run only where ``consent`` says so to the plan. Raises OverdeckError: usage (2) without
     artifact and without ``wont_fix``, or without consent; unknown or ambiguous id (3), an artifact that does not hold
-    (4) or that nobody can check now (5); of several, the one with the highest code, with all of them in ``data``.
-    Nothing is written on any of these, and nothing is run while something that needs no run does not hold.
+    (4) or that nobody can check now (5); of several, the one with the highest code, with all of them in ``data``;
+    Cancelled (130) where ``watch`` calls it off. Nothing is written on any of these, and nothing is run while something
+    that needs no run does not hold.
     """
     because = None if claim.because is None else accept("--because", claim.because)
     summary = None if claim.summary is None else accept("--summary", claim.summary)
@@ -91,7 +94,9 @@ def resolve(
     evidence = (
         {}
         if claim.wont_fix
-        else _verify(registry, state, keys, artifacts, claim, unknown, consent=consent, machine=machine, at=at)
+        else _verify(
+            registry, state, keys, artifacts, claim, unknown, consent=consent, machine=machine, watch=watch, at=at
+        )
     )
     if not _to_say(state, keys, claim.wont_fix, evidence):
         return tuple(Closed(state.get(key), False) for key in keys)
@@ -99,6 +104,7 @@ def resolve(
     said = {what: text for what, text in texts.items() if text is not None}
 
     def decide(turn: Turn) -> None:
+        watch.check()
         # Another process may have closed one of them while git was asked.
         for key, kind, found in _to_say(turn.state, keys, claim.wont_fix, evidence):
             turn.say(Draft(kind, key, {**({"evidence": found} if found else {}), **said}))
@@ -192,6 +198,7 @@ def _verify(
     *,
     consent: Consent,
     machine: Machine,
+    watch: Watch,
     at: str,
 ) -> dict[str, list[Statement]]:
     """Statements per incident key, each artifact checked once; those that an incident has already are left out.
@@ -214,7 +221,7 @@ def _verify(
             raise worst(unknown)
         return evidence
     where = work_tree((closing.repo or registry.root).absolute())
-    branch = commit.fetch(where, registry.branch)
+    branch = commit.fetch(where, registry.branch, watch)
     ready = look_up(where, branch, list(claims.values()), registry.policy)
     names = {
         artifact: _named(found.named, state)
@@ -242,7 +249,7 @@ def _verify(
     failures = {**unknown, **_failures(ready), **unnamed}
     if failures:
         raise worst(failures)
-    done = carry_out(where, ready, registry.policy, consent=consent, machine=machine)
+    done = carry_out(where, ready, registry.policy, consent=consent, machine=machine, watch=watch)
     if failures := _failures(done):
         raise worst(failures)
     for key, links in linked.items():

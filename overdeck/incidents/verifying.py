@@ -17,6 +17,7 @@ from overdeck.incidents.proving import Claim, Consent, Proof, carry_out, look_up
 from overdeck.incidents.recording import Draft, Turn, record
 from overdeck.incidents.registry import Registry
 from overdeck.incidents.resolving import never
+from overdeck.incidents.watching import NOBODY, Watch
 from overdeck.incidents.writer import PATIENCE_S
 from overdeck.machine.cgroup import snapshot
 
@@ -65,13 +66,15 @@ def verify(
     repo: Path | None = None,
     consent: Consent = never,
     machine: Machine = snapshot,
+    watch: Watch = NOBODY,
     patience_s: float = PATIENCE_S,
 ) -> tuple[Verified, ...]:
     """Check the evidence of the incidents ``wanted`` (None: of every resolved one) again, and move those of which a
     statement no longer holds to ``evidence-lost``.
 
     Only the artifacts of the log are used, by the rules of registry.toml: no argv of a log is ever run. Raises
-    OverdeckError: an incident that is not resolved, no consent (2), an unknown id (3), no repository to ask (5).
+    OverdeckError: an incident that is not resolved, no consent (2), an unknown id (3), no repository to ask (5), and
+    Cancelled (130) where ``watch`` calls it off.
     """
     state = read(registry, warn).state
     if wanted is None:
@@ -79,16 +82,12 @@ def verify(
     else:
         chosen = list({incident.key: incident for incident in map(state.find, wanted)}.values())
     for incident in chosen:
-        if incident.state != RESOLVED:
-            raise usage(
-                f"{incident.id} is {incident.state}: there is no evidence that holds it closed",
-                code="not-resolved",
-                hint=f"od-incidents show {incident.id}",
-            )
+        if refused := refusal(incident):
+            raise refused
     if not chosen:
         return ()
     claims = {incident.key: [_claim(statement) for statement in incident.standing] for incident in chosen}
-    answers = _answers(registry, claims, repo, consent, machine)
+    answers = _answers(registry, claims, repo, consent, machine, watch)
     checked = {
         key: tuple(_checked(claim, answers) for claim in mine) or (_NOTHING,) for key, mine in claims.items()
     }
@@ -100,6 +99,7 @@ def verify(
     if lost:
 
         def decide(turn: Turn) -> None:
+            watch.check()
             for key, facts in lost.items():
                 now = turn.state.get(key)
                 before = state.get(key)
@@ -110,6 +110,17 @@ def verify(
 
         state = record(registry, at, decide, warn=lambda _: None, patience_s=patience_s).state
     return tuple(Verified(state.get(key), checks) for key, checks in checked.items())
+
+
+def refusal(incident: Incident) -> OverdeckError | None:
+    """Why ``incident`` cannot be verified; None where it can."""
+    if incident.state == RESOLVED:
+        return None
+    return usage(
+        f"{incident.id} is {incident.state}: there is no evidence that holds it closed",
+        code="not-resolved",
+        hint=f"od-incidents show {incident.id}",
+    )
 
 
 _NOTHING = Checked("", LOST, "no-evidence", "the log resolves it with nothing that could be checked")
@@ -137,15 +148,16 @@ def _answers(
     repo: Path | None,
     consent: Consent,
     machine: Machine,
+    watch: Watch,
 ) -> Mapping[Claim, Proof | OverdeckError]:
     """Each claim of all incidents, checked once."""
     wanted = list(dict.fromkeys(claim for mine in claims.values() for claim in mine if isinstance(claim, Claim)))
     if not wanted:
         return {}
     where = work_tree((repo or registry.root).absolute())
-    branch = commit.fetch(where, registry.branch)
+    branch = commit.fetch(where, registry.branch, watch)
     ready = look_up(where, branch, wanted, registry.policy)
-    return carry_out(where, ready, registry.policy, consent=consent, machine=machine)
+    return carry_out(where, ready, registry.policy, consent=consent, machine=machine, watch=watch)
 
 
 def _checked(claim: Claim | Checked, answers: Mapping[Claim, Proof | OverdeckError]) -> Checked:

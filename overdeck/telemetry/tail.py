@@ -1,83 +1,75 @@
-"""The fires log as it grows: what is appended shows at once, without an ingest. Survives our rotation by rename."""
+"""What a log gained since it was last looked at, without the database: for a page that shows what goes on now.
 
-import os
-from collections.abc import Iterator
-from datetime import UTC
-from pathlib import Path
-from typing import BinaryIO
+A place is kept for the log and for each of its segments, so that a rotation between two looks, or a line that is still
+written into the renamed file, loses nothing. Nothing is held open and nothing is written.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import NamedTuple
 
 from overdeck.paths import Places
-from overdeck.telemetry import lines
-from overdeck.telemetry.report import FireLine
+from overdeck.telemetry.sources import LogFile, chunks, log_files
 
-START_BYTES = 16 << 10
-"""How much of what stands in the log already is looked at: some 150 fires."""
-_AT_ONCE = 1 << 20
+BACK_BYTES = 256 << 10
+"""So much of the end of a log is read at the first look: the last minute, where it is a busy one."""
+MOST_BYTES = 2 << 20
+"""A log that gained more between two looks is read from here before its end on: memory stays bounded."""
 
 
-class FiresTail:
-    """Reads on from where it stopped. Every good line counts, those of our own probes (doctor) too: a line of the
-    fires log names no session. Lines that are not whole yet wait; others that are no fires are passed over.
+class Tail(NamedTuple):
+    """Where each file was read to: (device, inode) → offset in bytes."""
+
+    offsets: Mapping[tuple[int, int], int]
+
+
+class Gained(NamedTuple):
+    """New whole lines, oldest first, without their newlines."""
+
+    lines: list[bytes]
+    tail: Tail
+    skipped: int
+    """Bytes that were passed over, at the first look those before its end."""
+    problems: list[str]
+    """Files that could not be read, and why."""
+    written: datetime | None
+    """When the log was last written to, UTC; None where there is none."""
+
+
+def gained(places: Places, before: Tail | None = None, *, kind: str = "calls") -> Gained:
+    """The lines of the log ``kind`` (``calls``, ``fires``) since ``before``; None: its end, of BACK_BYTES."""
+    files = [file for file in log_files(places)[0] if file.kind == kind]
+    lines: list[bytes] = []
+    offsets: dict[tuple[int, int], int] = {}
+    skipped = 0
+    problems = []
+    for file in files:
+        key = (file.device, file.inode)
+        start, passed = _start(file, before, live=file is files[-1])
+        skipped += passed
+        offsets[key] = start + passed
+        try:
+            for chunk in chunks(file, start + passed, at_once=MOST_BYTES):
+                new = chunk.data.split(b"\n")
+                lines += new[1 if passed and chunk.offset == start + passed else 0 : -1]
+                offsets[key] = chunk.offset + len(chunk.data)
+        except FileNotFoundError:  # renamed just now: the next look finds it
+            continue
+        except OSError as error:
+            problems.append(f"{file.path} cannot be read: {error.strerror}")
+    written = max((file.mtime_ns for file in files), default=None)
+    moment = None if written is None else datetime.fromtimestamp(written / 1e9, UTC)
+    return Gained(lines, Tail(offsets), skipped, problems, moment)
+
+
+def _start(file: LogFile, before: Tail | None, *, live: bool) -> tuple[int, int]:
+    """Where to go on, and how many bytes from there to pass over.
+
+    A file that appeared meanwhile is read whole, and so is one that became shorter: it was begun anew.
     """
-
-    def __init__(self, places: Places) -> None:
-        self._path: Path = places.fires_log
-        self._file: BinaryIO | None = None
-        self._rest = b""
-
-    def read(self) -> list[FireLine]:
-        """The fires since the last call, oldest first; at first the newest that stand there already.
-
-        Raises OSError where the log is there and cannot be read.
-        """
-        found: list[FireLine] = []
-        if self._file is None and not self._open(START_BYTES):
-            return found
-        while True:
-            replaced = (
-                self._replaced()
-            )  # looked at before reading: what was written before the rename is then read
-            found += self._whole_lines()
-            if not (replaced and self._open(0)):
-                return found
-
-    def close(self) -> None:
-        """Let go of the log; the next ``read`` begins anew."""
-        if self._file is not None:
-            self._file.close()
-        self._file, self._rest = None, b""
-
-    def _open(self, most: int) -> bool:
-        """Whether there is a log; ``most`` of the bytes that it holds are read, 0: all."""
-        try:
-            opened = self._path.open("rb")
-        except FileNotFoundError:
-            return False
-        self.close()
-        self._file = opened
-        size = os.fstat(opened.fileno()).st_size
-        if most and size > most:
-            opened.seek(size - most)
-            opened.readline()  # the rest of a line that began before
-        return True
-
-    def _replaced(self) -> bool:
-        """Whether another file stands at the path, or this one was cut."""
-        assert self._file is not None
-        ours = os.fstat(self._file.fileno())
-        try:
-            there = self._path.stat()
-        except FileNotFoundError:
-            return False
-        return (there.st_dev, there.st_ino) != (ours.st_dev, ours.st_ino) or there.st_size < self._file.tell()
-
-    def _whole_lines(self) -> Iterator[FireLine]:
-        assert self._file is not None
-        while data := self._file.read(_AT_ONCE):
-            *whole, self._rest = (self._rest + data).split(b"\n")
-            for line in whole:
-                try:
-                    fire = lines.fire(line)
-                except lines.Rejected:
-                    continue
-                yield FireLine(fire.ts.replace(tzinfo=UTC), fire.event, fire.action, fire.module)
+    if before is None:
+        return (0, max(0, file.size - BACK_BYTES)) if live else (file.size, 0)
+    start = before.offsets.get((file.device, file.inode), 0)
+    if start > file.size:
+        start = 0
+    return start, max(0, file.size - start - MOST_BYTES)

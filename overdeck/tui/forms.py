@@ -24,7 +24,8 @@ class Field:
 
 
 class Form(ModalScreen[dict[str, str] | None]):
-    """Answers by field, or None where the user left with esc. ``about``: what enter will do, before it does it."""
+    """Answers by field, or None where the user left with esc. ``about``: what enter will do, before it does it;
+    ``refused``: why what was answered before was not done."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave")]
 
@@ -38,11 +39,12 @@ class Form(ModalScreen[dict[str, str] | None]):
     Form #refused { color: $error; }
     """
 
-    def __init__(self, title: str, fields: Sequence[Field], about: str = "") -> None:
+    def __init__(self, title: str, fields: Sequence[Field], about: str = "", refused: str = "") -> None:
         super().__init__()
         self._title = title
         self._fields = fields
         self._about = about
+        self._refused = refused
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(can_focus=False):
@@ -52,7 +54,7 @@ class Form(ModalScreen[dict[str, str] | None]):
             for field in self._fields:
                 yield Label(field.label, markup=False)
                 yield Input(field.value, placeholder=field.placeholder, id=f"field-{field.key}", compact=True)
-            yield Static("", markup=False, id="refused")
+            yield Static(self._refused, markup=False, id="refused")
             yield Label("enter: go on; tab: next line; esc: leave, nothing is changed", markup=False)
 
     @on(Input.Submitted)

@@ -209,6 +209,9 @@ class Page(Screen[None]):
 
     @property
     def _table(self) -> RowTable[Any] | None:
+        """The one that has the focus, else the first."""
+        if isinstance(self.focused, RowTable):
+            return self.focused
         try:
             return self.query(RowTable).first()
         except NoMatches:

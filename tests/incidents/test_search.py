@@ -1,6 +1,7 @@
 """``od-incidents search``: a symptom in somebody's own words leads to the class, and to what fixed it last time."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -149,3 +150,44 @@ def test_without_full_text_search_it_says_so(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(modelfile, "SCHEMA", modelfile.SCHEMA.replace("fts5", "fts99"))
     with pytest.raises(OverdeckError, match="cannot search"):
         searching.search(registry.load(OWN), "guard", cache=tmp_path, warn=pytest.fail, limit=5)
+
+
+class TestAsTyped:
+    """What is still being typed narrows with every letter and every word."""
+
+    @pytest.fixture
+    def typed(self, clone: "Clone", tmp_path: Path) -> Callable[[str], list[str]]:
+        clone.open("the guard was killed at its timeout")
+        clone.open("the guard reads the journal whole")
+        clone.leave(clone.open("ガードが止まった: 起動しない"))
+        here = registry.load(clone.root)
+        return lambda query: [one.title for one in searching.as_typed(here, query, cache=tmp_path / "cache")]
+
+    def test_the_beginning_of_a_word_is_enough(self, typed: Callable[[str], list[str]]) -> None:
+        assert typed("jour") == ["the guard reads the journal whole"]
+
+    def test_a_further_word_narrows(self, typed: Callable[[str], list[str]]) -> None:
+        assert len(typed("guard")) == 2
+        assert typed("guard killing") == ["the guard was killed at its timeout"]
+
+    def test_words_that_no_incident_has_together_are_looked_for_alone(
+        self, typed: Callable[[str], list[str]]
+    ) -> None:
+        assert typed("journal unheard of") == ["the guard reads the journal whole"]
+
+    def test_the_middle_of_a_text_without_spaces_is_found(self, typed: Callable[[str], list[str]]) -> None:
+        assert typed("止まった") == ["ガードが止まった: 起動しない"]
+
+    def test_without_a_word_everything_is_there(self, typed: Callable[[str], list[str]]) -> None:
+        assert len(typed("")) == len(typed(" — ")) + 3 == 3
+
+    @pytest.mark.parametrize(
+        "query", ['"', "a AND", "NEAR(", "*", "-", "OR OR", "x' OR 1=1 --", "\ud800", "col:x"]
+    )
+    def test_no_query_is_an_error(self, typed: Callable[[str], list[str]], query: str) -> None:
+        typed(query)
+
+    def test_an_id_leads_to_its_incident(self, clone: "Clone", tmp_path: Path) -> None:
+        names = [clone.open(f"trouble {number}") for number in range(5)]
+        found = searching.as_typed(registry.load(clone.root), names[3].lower(), cache=tmp_path / "cache")
+        assert found[0].id == names[3]

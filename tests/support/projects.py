@@ -16,7 +16,7 @@ from overdeck.incidents.resolving import Closing, resolve
 from overdeck.machine.cgroup import Group, snapshot
 
 if TYPE_CHECKING:
-    from conftest import Clone
+    from clones import Clone
 
 AT = "2026-11-30T06:00:00.000Z"
 PLAIN = ["{python}", "{path}", "{id}"]

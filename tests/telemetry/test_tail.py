@@ -1,78 +1,117 @@
-"""The fires log, followed while it grows, is rotated, and is torn."""
+"""What a log gained between two looks, whatever was renamed, cut or removed in between."""
 
-from typing import TYPE_CHECKING
+import os
+from pathlib import Path
 
 import pytest
 
-from overdeck.telemetry.tail import START_BYTES, FiresTail
-
-if TYPE_CHECKING:
-    from conftest import User
-
-
-def modules(tail: FiresTail) -> list[str]:
-    return [fire.module for fire in tail.read()]
+from overdeck.paths import Places
+from overdeck.telemetry import tail
+from overdeck.telemetry.tail import gained
 
 
 @pytest.fixture
-def tail(user: "User") -> FiresTail:
-    return FiresTail(user.places)
+def places(tmp_path: Path) -> Places:
+    made = Places.from_environment({"HOME": str(tmp_path)})
+    made.state.mkdir(parents=True)
+    return made
 
 
-def test_what_stands_there_shows_first_and_then_only_what_is_new(user: "User", tail: FiresTail) -> None:
-    user.fire("a")
-    assert modules(tail) == ["a"]
-    assert modules(tail) == []
-    user.fire("b")
-    user.fire("c")
-    assert modules(tail) == ["b", "c"]
+def add(path: Path, *lines: str, end: str = "\n") -> None:
+    with path.open("a") as log:
+        log.write("\n".join(lines) + end)
 
 
-def test_without_a_log_it_waits_for_one(user: "User", tail: FiresTail) -> None:
-    assert modules(tail) == []
-    user.fire("a")
-    assert modules(tail) == ["a"]
+def test_without_a_log_there_is_nothing_and_its_first_lines_are_all_new(places: Places) -> None:
+    first = gained(places)
+    assert (first.lines, first.written, first.problems) == ([], None, [])
+    add(places.calls_log, "a", "b")
+    assert gained(places, first.tail).lines == [b"a", b"b"]
 
 
-def test_a_torn_line_waits_for_its_end(user: "User", tail: FiresTail) -> None:
-    user.fire("a")
-    raw = user.places.fires_log.read_bytes()
-    user.append(user.places.fires_log, raw[:20])
-    assert modules(tail) == ["a"]
-    user.append(user.places.fires_log, raw[20:])
-    assert modules(tail) == ["a"]
+def test_only_what_was_added_is_read_again(places: Places) -> None:
+    add(places.calls_log, "a")
+    first = gained(places)
+    assert first.lines == [b"a"]
+    assert gained(places, first.tail).lines == []
+    add(places.calls_log, "b")
+    assert gained(places, first.tail).lines == [b"b"]
 
 
-def test_a_rotation_by_rename_loses_nothing_and_tells_nothing_twice(user: "User", tail: FiresTail) -> None:
-    log = user.places.fires_log
-    user.fire("a")
-    assert modules(tail) == ["a"]
-    user.fire("late")
-    log.rename(log.with_name("hook-fires.1.jsonl"))
-    user.fire("new")
-    assert modules(tail) == ["late", "new"]
-    assert modules(tail) == []
+def test_a_torn_line_waits_for_its_end(places: Places) -> None:
+    add(places.calls_log, "a", "half", end="")
+    first = gained(places)
+    assert first.lines == [b"a"]
+    add(places.calls_log, " and half")
+    assert gained(places, first.tail).lines == [b"half and half"]
 
 
-def test_a_log_that_was_cut_is_read_from_its_start(user: "User", tail: FiresTail) -> None:
-    user.fire("a")
-    user.fire("b")
-    assert modules(tail) == ["a", "b"]
-    user.places.fires_log.write_bytes(b"")
-    user.fire("c")
-    assert modules(tail) == ["c"]
+def test_a_rotation_between_two_looks_loses_nothing_and_tells_nothing_twice(places: Places) -> None:
+    add(places.calls_log, "a")
+    look = gained(places)
+    add(places.calls_log, "b")
+    os.utime(places.calls_log, ns=(10**18, 10**18))
+    places.calls_log.rename(places.calls_log.with_name("hook-calls.jsonl.20260101T000000000000"))
+    add(places.calls_log, "c")
+    os.utime(places.calls_log, ns=(2 * 10**18, 2 * 10**18))
+    places.calls_log.rename(places.calls_log.with_name("hook-calls.jsonl.20260101T000001000000"))
+    add(places.calls_log, "d")
+    look = gained(places, look.tail)
+
+    assert look.lines == [b"b", b"c", b"d"]
+    assert gained(places, look.tail).lines == []
 
 
-def test_lines_that_are_no_fires_are_passed_over(user: "User", tail: FiresTail) -> None:
-    user.append(user.places.fires_log, b'nonsense\n\xff\xfe\n{"ts":"2026-11-30T10:00:00Z"}\n')
-    user.fire("a")
-    assert modules(tail) == ["a"]
+def test_a_line_that_is_still_written_into_the_renamed_file_is_found(places: Places) -> None:
+    add(places.calls_log, "a")
+    segment = places.calls_log.with_name("hook-calls.jsonl.20260101T000000000000")
+    places.calls_log.rename(segment)
+    add(places.calls_log, "b")
+    look = gained(places)
+    add(segment, "late")
+
+    assert gained(places, look.tail).lines == [b"late"]
 
 
-def test_of_a_long_log_only_the_end_is_read_at_first(user: "User", tail: FiresTail) -> None:
-    for number in range(1000):
-        user.fire(f"m{number}")
-    found = modules(tail)
-    assert found[-1] == "m999"
-    assert found[0] != "m0"
-    assert len(found) < START_BYTES / 80
+def test_segments_that_were_there_before_the_first_look_are_not_told(places: Places) -> None:
+    add(places.calls_log.with_name("hook-calls.jsonl.20250101T000000000000"), "old")
+    add(places.calls_log, "new")
+
+    assert gained(places).lines == [b"new"]
+
+
+def test_a_log_that_was_begun_anew_in_its_place_is_read_from_its_start(places: Places) -> None:
+    add(places.calls_log, "a long first line")
+    look = gained(places)
+    places.calls_log.write_text("b\n")
+
+    assert gained(places, look.tail).lines == [b"b"]
+
+
+def test_the_first_look_reads_the_end_of_a_long_log_in_whole_lines(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tail, "BACK_BYTES", 10)
+    add(places.calls_log, "x" * 50, "1234", "5678")
+    look = gained(places)
+
+    assert look.lines == [b"5678"] and look.skipped == 51
+
+
+def test_more_than_memory_is_for_is_passed_over_and_said(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(places.calls_log, "a")
+    look = gained(places)
+    monkeypatch.setattr(tail, "MOST_BYTES", 10)
+    add(places.calls_log, "x" * 50, "1234", "5678")
+    look = gained(places, look.tail)
+
+    assert look.lines == [b"5678"] and look.skipped == 51
+    assert gained(places, look.tail).lines == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
+def test_a_log_that_may_not_be_read_is_said(places: Places) -> None:
+    add(places.calls_log, "a")
+    places.calls_log.chmod(0)
+
+    assert gained(places).problems == [f"{places.calls_log} cannot be read: Permission denied"]

@@ -26,15 +26,13 @@ def note(
 ) -> None:
     """Write a note on an incident: what was seen, tried or ruled out. It changes no state."""
     with verb("incidents.note", as_json) as out:
-        from overdeck.incidents import noting
+        from overdeck.incidents import noting, telling
         from overdeck.incidents.when import timestamp
 
         said = " ".join(text) if text else message or ""
         here = find_registry(registry)
         added = noting.note(here, wanted, said, timestamp(time.time()), key=key, warn=out.warn, link=link)
         out.data = {**added.incident.facts, "recorded": added.recorded}
+        out.line(telling.noted(added, key))
         if added.recorded:
-            out.line(f"{added.incident.id} noted")
             remind(out, here.log)
-        else:
-            out.line(f"{added.incident.id} has this note already (key {key}); nothing was written")

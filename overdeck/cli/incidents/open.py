@@ -26,13 +26,6 @@ TORN_TOLD = 5
 
 ONE = 'od-incidents open --class hook-timeout --title "…"'
 
-_MEANT = {
-    "again": "it came back on a build that has the fix",
-    "suspect": "it was seen again, and nobody can tell whether that session had the fix",
-    "old-build": "seen on an old build, which has not got the fix yet",
-    "before-the-end": "seen before its end",
-}
-
 
 def open_incident(
     file: Annotated[
@@ -103,21 +96,18 @@ def open_incident(
             return
         if file is not None:
             raise usage(f"{file} is read with --from-doctor, --from-audit or --from-stdin only", hint=ONE)
-        if class_name is None or title is None:
-            missing = " and ".join(
-                name for name, value in (("--class", class_name), ("--title", title)) if value is None
-            )
-            raise usage(f"an incident needs {missing}", hint=ONE)
-        from overdeck.incidents import opening
+        from overdeck.incidents import opening, telling
         from overdeck.incidents.when import timestamp
 
-        sighting = opening.Sighting(class_name, title, fingerprint, session, build, key)
+        sighting = opening.by_hand(
+            class_name, title, fingerprint=fingerprint, session=session, build=build, key=key
+        )
         opened = opening.open_incident(
             find_registry(registry), sighting, timestamp(time.time()), warn=out.warn, repo=repo
         )
         out.data = {**_facts(opened), "trailer": opened.trailer, "log": str(opened.log)}
         _show(out, opened)
-        out.note(f"the commit that fixes it has this line at the end of its message: {opened.trailer}")
+        out.note(telling.trailer(opened))
         _remind_once(out, [opened])
 
 
@@ -195,20 +185,11 @@ def _facts(opened: "Opened") -> dict[str, object]:
 
 
 def _show(out: Output, opened: "Opened") -> None:
-    from overdeck.incidents.text import shown
+    from overdeck.incidents import telling
 
-    incident = opened.incident
-    if not opened.recorded:
-        out.line(f"{incident.id} has this already; nothing was written: {shown(incident.title)}")
-    elif opened.created:
-        out.line(f"{incident.id} opened: {incident.slug}: {shown(incident.title)}")
-    elif opened.recurrence is not None:
-        out.line(f"{incident.id} is {incident.state}: {_MEANT[opened.recurrence]}: {shown(incident.title)}")
-    else:
-        again = f"counted as occurrence {incident.occurrences}"
-        out.line(f"{incident.id} is open already; {again}: {shown(incident.title)}")
-    for name in opened.earlier:
-        out.note(f"it happened before: od-incidents show {name}")
+    out.line(telling.opened(opened))
+    for line in telling.before(opened):
+        out.note(line)
 
 
 def _remind_once(out: Output, opened: "Sequence[Opened]") -> None:

@@ -1,6 +1,5 @@
 """A log in a git work tree is to be committed: nobody else sees what was recorded before that."""
 
-import shlex
 from pathlib import Path
 
 from overdeck.cli.output import Output
@@ -13,7 +12,7 @@ def remind(out: Output, log: Path) -> None:
 
 def commit_line(out: Output, why: str, path: Path) -> None:
     """The command that commits ``path``, where that is in a git work tree; else nothing."""
-    top = next((folder for folder in path.absolute().parents if (folder / ".git").exists()), None)
-    if top is not None:
-        git, where = f"git -C {shlex.quote(str(top))}", shlex.quote(str(path.absolute().relative_to(top)))
-        out.note(f"{why}: {git} add {where} && {git} commit -m incidents {where}")
+    from overdeck.incidents.committing import commit_command
+
+    if command := commit_command(path):
+        out.note(f"{why}: {command}")

@@ -22,15 +22,12 @@ def reopen(
 ) -> None:
     """Open an incident again, with the reason. One that was seen again is better told with open: it counts it."""
     with verb("incidents.reopen", as_json) as out:
-        from overdeck.incidents import noting
+        from overdeck.incidents import noting, telling
         from overdeck.incidents.when import timestamp
 
         here = find_registry(registry)
         added = noting.reopen(here, wanted, because, timestamp(time.time()), key=key, warn=out.warn)
-        incident = added.incident
-        out.data = {**incident.facts, "recorded": added.recorded}
+        out.data = {**added.incident.facts, "recorded": added.recorded}
+        out.line(telling.reopened(added))
         if added.recorded:
-            out.line(f"{incident.id} is open again, for the {incident.episodes}. time")
             remind(out, here.log)
-        else:
-            out.line(f"{incident.id} is {incident.state}; nothing was written")

@@ -51,7 +51,7 @@ def resolve(
     incident, 4 it does not hold, 5 nobody can tell now. Everything that is wrong is told; the code is the highest.
     """
     with verb("incidents.resolve", as_json) as out:
-        from overdeck.incidents import resolving
+        from overdeck.incidents import resolving, telling
         from overdeck.incidents.when import timestamp
 
         claim = resolving.Closing(wanted, artifact or (), wont_fix, because, summary, repo, broken, key)
@@ -69,14 +69,8 @@ def resolve(
         ]
         out.data = {**(rows[0] if len(rows) == 1 else {}), "incidents": rows}
         for closed in outcome:
-            incident = closed.incident
-            proofs = ", ".join(f"{one.get('artifact')} ({one.get('verdict')})" for one in incident.standing)
-            for ref in closed.disproved:
-                out.warn(
-                    f"{ref} ended {incident.id} before, and it came back: is it the fix? "
-                    f"od-incidents show {incident.id}"
-                )
-            already = "" if closed.recorded else "already "
-            out.line(f"{incident.id} {already}{incident.state}{f': {proofs}' if proofs else ''}")
+            for doubt in telling.doubts(closed):
+                out.warn(doubt)
+            out.line(telling.closed(closed))
         if any(closed.recorded for closed in outcome):
             remind(out, here.log)

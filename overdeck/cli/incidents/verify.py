@@ -27,7 +27,7 @@ def verify(
     without --yes where something has to be run.
     """
     with verb("incidents.verify", as_json) as out:
-        from overdeck.incidents import verifying
+        from overdeck.incidents import telling, verifying
         from overdeck.incidents.when import timestamp
 
         if everything == bool(wanted):
@@ -56,13 +56,9 @@ def verify(
             ]
         }
         for one in done:
-            for check in one.checks:
-                name = check.artifact or "no artifact"
-                if check.verdict == verifying.LOST:
-                    out.warn(f"EVIDENCE LOST: {one.incident.id}: {name}: {check.why}")
-                elif check.verdict == verifying.UNKNOWN:
-                    out.warn(f"{one.incident.id}: {name} could not be checked, nothing changed: {check.why}")
-            out.line(f"{one.incident.id} {one.verdict}: {one.incident.state}")
+            for loss in telling.losses(one):
+                out.warn(loss)
+            out.line(telling.verified(one))
         if not done:
             out.note("no incident is resolved; od-incidents list --state all")
         if any(one.verdict == verifying.LOST for one in done):

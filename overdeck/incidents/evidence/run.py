@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from overdeck.incidents.watching import NOBODY, NOTICE_S, Watch
+
 TAIL_LIMIT = 65_536
 """Bytes of the end of the output that are kept for the reader; all of it is in the digest."""
 
@@ -48,19 +50,22 @@ class Run(NamedTuple):
         }
 
 
-def run(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path, deadline_s: float) -> Run:
+def run(
+    argv: Sequence[str], *, env: Mapping[str, str], cwd: Path, deadline_s: float, watch: Watch = NOBODY
+) -> Run:
     """Run ``argv`` in ``cwd`` with just ``env``, without network where this system allows that, for ``deadline_s``
-    seconds at most; when it returns, nothing that the run started is left."""
+    seconds at most; when it returns, nothing that the run started is left. Raises Cancelled where ``watch`` calls it
+    off."""
     report, write = os.pipe()
     spec = {"argv": list(argv), "env": dict(env), "cwd": str(cwd), "deadline_s": deadline_s, "report": write}
     start = time.monotonic()
     try:
         with _keeper(spec, write) as keeper:
-            assert keeper.stdout is not None
-            digest, size, tail = _drain(keeper.stdout.fileno(), start + deadline_s + _GRACE_S)
+            digest, size, tail = _drain(keeper, start + deadline_s + _GRACE_S, watch)
             said = os.read(report, 65_536) if select.select([report], [], [], _GRACE_S)[0] else b""
     finally:
         os.close(report)
+    watch.check()
     told: dict[str, Any] = (
         json.loads(said) if said else {"exit": None, "why": "its keeper was killed", "network": True}
     )
@@ -95,13 +100,21 @@ def _keeper(spec: Mapping[str, Any], report: int) -> subprocess.Popen[bytes]:
         os.close(report)
 
 
-def _drain(stream: int, give_up: float) -> tuple[str, int, bytes]:
-    """Digest, length and end of what comes out of ``stream`` until it closes."""
+def _drain(keeper: subprocess.Popen[bytes], give_up: float, watch: Watch) -> tuple[str, int, bytes]:
+    """Digest, length and end of what the run prints until it ends; a keeper whose input is closed ends it."""
+    assert keeper.stdin is not None
+    assert keeper.stdout is not None
+    stream = keeper.stdout.fileno()
     digest, size, tail = hashlib.sha256(), 0, b""
-    while select.select([stream], [], [], max(0.0, give_up - time.monotonic()))[0]:
+    while (left := give_up - time.monotonic()) > 0:
+        if watch.stopped() and not keeper.stdin.closed:
+            keeper.stdin.close()
+        if not select.select([stream], [], [], min(left, NOTICE_S))[0]:
+            continue
         piece = os.read(stream, 65_536)
         if not piece:
             break
+        watch.hear(piece)
         digest.update(piece)
         size += len(piece)
         tail = (tail + piece)[-TAIL_LIMIT:]

@@ -5,7 +5,7 @@ import shlex
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from overdeck.incidents.evidence.comparison import Comparison, Side, rejected
 from overdeck.incidents.evidence.outcome import FAILURES, Outcome, judge
 from overdeck.incidents.evidence.run import Run, run
 from overdeck.incidents.evidence.shadow import roots, shadowed
+from overdeck.incidents.watching import NOBODY, Watch
 from overdeck.machine.cgroup import Group, delta, snapshot
 
 VERIFIER = "run/1"
@@ -47,24 +48,26 @@ class Trial(NamedTuple):
         }
 
 
-def hold(repo: Path, claim: Comparison, *, time_limit_s: float, machine: Machine = snapshot) -> Trial:
+def hold(
+    repo: Path, claim: Comparison, *, time_limit_s: float, machine: Machine = snapshot, watch: Watch = NOBODY
+) -> Trial:
     """Run ``claim`` and return the runs that bear it out.
 
     Raises OverdeckError: rejected (4) where they do not, unverifiable (5) where nobody can tell: no start, no end, no
-    network, a package from elsewhere, or a machine that held the run back.
+    network, a package from elsewhere, or a machine that held the run back; Cancelled where ``watch`` calls it off.
     """
     before = machine()
     with tempfile.TemporaryDirectory(prefix="overdeck-evidence-", ignore_cleanup_errors=True) as place:
         root = Path(place)
-        with _worktree(repo, root / "new", claim.new, claim.artifact) as (tree, env):
-            _check_imports(claim, tree, env)
-            new, new_outcome = _one(claim, tree, env, time_limit_s)
+        with _worktree(repo, root / "new", claim.new, claim.artifact, watch) as (tree, env):
+            _check_imports(claim, tree, env, watch)
+            new, new_outcome = _one(claim, claim.new, tree, env, time_limit_s, watch)
         after = machine()
         _check_machine(claim, before, after)
         _check_answered(claim, claim.new, new, new_outcome, time_limit_s)
-        with _worktree(repo, root / "old", claim.old, claim.artifact) as (tree, env):
+        with _worktree(repo, root / "old", claim.old, claim.artifact, watch) as (tree, env):
             lay_over(tree, claim.new.sha, claim.artifact.path)
-            old, old_outcome = _one(claim, tree, env, time_limit_s)
+            old, old_outcome = _one(claim, claim.old, tree, env, time_limit_s, watch)
     after = machine()
     _check_machine(claim, before, after)
     _check_answered(claim, claim.old, old, old_outcome, time_limit_s)
@@ -73,8 +76,12 @@ def hold(repo: Path, claim: Comparison, *, time_limit_s: float, machine: Machine
 
 
 @contextmanager
-def _worktree(repo: Path, place: Path, side: Side, artifact: Artifact) -> Iterator[tuple[Path, dict[str, str]]]:
+def _worktree(
+    repo: Path, place: Path, side: Side, artifact: Artifact, watch: Watch
+) -> Iterator[tuple[Path, dict[str, str]]]:
     """A clean worktree of ``side`` and the environment of a run in it, built up from nothing."""
+    watch.check()
+    watch.tell(f"making a clean worktree of {side}")
     tree, home, scratch = place / "tree", place / "home", place / "tmp"
     check_out(repo, side.sha, tree)
     for folder in (home, scratch):
@@ -103,9 +110,16 @@ def _report(place: Path) -> Path:
     return place / "junit.xml"
 
 
-def _one(claim: Comparison, tree: Path, env: dict[str, str], time_limit_s: float) -> tuple[Run, Outcome]:
-    ran = run(claim.argv, env={**env, "PATH": _path(claim.python)}, cwd=tree, deadline_s=time_limit_s)
-    return ran, judge(ran, _report(tree.parent))
+def _one(
+    claim: Comparison, side: Side, tree: Path, env: dict[str, str], time_limit_s: float, watch: Watch
+) -> tuple[Run, Outcome]:
+    watch.check()
+    watch.tell(f"running on {side}, {time_limit_s:g} s at most: {' '.join(claim.argv)}")
+    environ = {**env, "PATH": _path(claim.python)}
+    ran = run(claim.argv, env=environ, cwd=tree, deadline_s=time_limit_s, watch=watch)
+    outcome = judge(ran, _report(tree.parent))
+    watch.tell(f"{outcome} on {side}, exit {'none' if ran.exit is None else ran.exit}, {ran.wall_s:.1f} s")
+    return ran, outcome
 
 
 def _path(python: str) -> str:
@@ -114,12 +128,14 @@ def _path(python: str) -> str:
     return os.pathsep.join([*folders, "/usr/local/bin", "/usr/bin", "/bin"])
 
 
-def _check_imports(claim: Comparison, tree: Path, env: dict[str, str]) -> None:
+def _check_imports(claim: Comparison, tree: Path, env: dict[str, str], watch: Watch) -> None:
     if not claim.python:
         return
 
     def probe(argv: Sequence[str]) -> Run:
-        return run(argv, env={**env, "PATH": _path(claim.python)}, cwd=tree, deadline_s=_PROBE_DEADLINE_S)
+        unheard = replace(watch, hear=NOBODY.hear)
+        environ = {**env, "PATH": _path(claim.python)}
+        return run(argv, env=environ, cwd=tree, deadline_s=_PROBE_DEADLINE_S, watch=unheard)
 
     elsewhere = shadowed(claim.python, tree, tree / claim.artifact.path, probe)
     for name, place in elsewhere.items():

@@ -18,8 +18,9 @@ from overdeck.errors import OverdeckError
 from overdeck.telemetry.advice import headline
 from overdeck.telemetry.columns import filter_rows
 from overdeck.telemetry.keep import keep_file
+from overdeck.telemetry.livefires import new_fires
 from overdeck.telemetry.report import FireLine, ModuleRow, Report
-from overdeck.telemetry.tail import FiresTail
+from overdeck.telemetry.tail import Tail
 from overdeck.telemetry.verdict import SUSPECTS
 from overdeck.telemetry.words import parse_since
 from overdeck.tui.actions import Action
@@ -88,7 +89,11 @@ class HooksPage(Page):
 
     @dataclass
     class Tailed(Message):
+        """Fires that were logged since the last look."""
+
         fires: list[FireLine]
+        tail: Tail
+        problems: list[str]
 
     @dataclass
     class Done(Message):
@@ -120,7 +125,8 @@ class HooksPage(Page):
         self._window = WINDOWS.index("7d")
         self._group, self._only = GROUPS[0], ""
         self._shown = 0
-        self._tail: FiresTail | None = None
+        self._tail: Tail | None = None
+        self._following = self._looking = False
 
     def body(self) -> ComposeResult:
         yield Static("", markup=False, id="headline")
@@ -195,14 +201,8 @@ class HooksPage(Page):
             self.post_message(self.Known(row.id, dossier, related, problem))
 
     @work(thread=True, exclusive=True, group="tail")
-    def _read_tail(self, tail: FiresTail) -> None:
-        try:
-            fires = tail.read()
-        except OSError as error:
-            self.post_message(self.Done(error=jobs.trouble(error, self.around)))
-            return
-        if fires:
-            self.post_message(self.Tailed(fires))
+    def _read_tail(self, before: Tail | None) -> None:
+        self.post_message(self.Tailed(*new_fires(self.around.places, before)))
 
     @work(thread=True, group="action")
     def _do(self, job: Callable[[], str], running: str = "") -> None:
@@ -254,7 +254,10 @@ class HooksPage(Page):
 
     @on(Tailed)
     def _take_tail(self, message: Tailed) -> None:
+        self._tail, self._looking = message.tail, False
         self.query_one(TailPane).add(message.fires)
+        for problem in message.problems:
+            self.say(problem, trouble=True)
 
     @on(Done)
     def _take_done(self, message: Done) -> None:
@@ -359,16 +362,15 @@ class HooksPage(Page):
         pane = self.query_one(TailPane)
         pane.display = not pane.display
         self.set_class(pane.display, "-tailing")
-        if self._tail is None:
-            self._tail = FiresTail(self.around.places)
-            if self.around.live:
-                self.set_interval(TAIL_EVERY_S, self._follow)
+        if not self._following and self.around.live:
+            self.set_interval(TAIL_EVERY_S, self._follow)
+        self._following = True
         self._follow()
 
     def _follow(self) -> None:
         """Read on in the fires log, while somebody looks."""
-        busy = any(worker.group == "tail" and worker.is_running for worker in self.workers)
-        if self._tail is not None and self.query_one(TailPane).display and not self.paused and not busy:
+        if self.query_one(TailPane).display and not self.paused and not self._looking:
+            self._looking = True  # until its fires are shown: two looks from one place would tell them twice
             self._read_tail(self._tail)
 
     def do_canary(self) -> None:

@@ -1,0 +1,14 @@
+"""How a log that is in a git work tree is committed; nobody commits it by itself."""
+
+import shlex
+from pathlib import Path
+
+
+def commit_command(path: Path) -> str:
+    """What commits ``path`` (a folder or file of the log), where that is in a git work tree; else nothing: nobody else
+    sees what was recorded before that."""
+    top = next((folder for folder in path.absolute().parents if (folder / ".git").exists()), None)
+    if top is None:
+        return ""
+    git, where = f"git -C {shlex.quote(str(top))}", shlex.quote(str(path.absolute().relative_to(top)))
+    return f"{git} add {where} && {git} commit -m incidents {where}"
