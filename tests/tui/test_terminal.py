@@ -115,6 +115,13 @@ def test_themes_change_the_colours_and_the_last_has_none(screen: Terminal) -> No
     assert colours(screen.coloured) == set()
 
 
+def test_a_theme_can_be_chosen_when_it_starts(home: Home) -> None:
+    argv = [*argv_of("overdeck"), "tui", "--theme", "no-colour"]
+    with Terminal(home.root, argv, home.environment()) as terminal:
+        terminal.until("alpha")
+        assert colours(terminal.coloured) == set()
+
+
 def test_NO_COLOR_writes_no_colour(home: Home) -> None:
     with opened(home, "overdeck", NO_COLOR="1") as terminal:
         terminal.until("alpha")

@@ -5,13 +5,14 @@ import sys
 
 from overdeck.cli.incidents.options import RegistryOption, find_registry
 from overdeck.cli.output import verb
+from overdeck.cli.theme import ThemeOption
 from overdeck.errors import usage
 
 
-def tui(registry: RegistryOption = None) -> None:
+def tui(registry: RegistryOption = None, theme: ThemeOption = None) -> None:
     """Show the incidents page: by state, found as you type, with timeline, evidence and playbook. Press ? for its keys.
 
-    The same for programs, or without a terminal: od-incidents list --json. The page changes nothing.
+    The same for programs, or without a terminal: od-incidents list --json.
     """
     with verb("incidents.tui", False):
         here = find_registry(registry)
@@ -22,4 +23,4 @@ def tui(registry: RegistryOption = None) -> None:
         from overdeck.tui.app import run
         from overdeck.tui.surroundings import Surroundings
 
-        run(Surroundings(dict(os.environ), registry=here.root), only="incidents")
+        run(Surroundings(dict(os.environ), registry=here.root), only="incidents", theme=theme)
