@@ -22,4 +22,4 @@ def tui(registry: RegistryOption = None) -> None:
         from overdeck.tui.app import run
         from overdeck.tui.surroundings import Surroundings
 
-        run(Surroundings(dict(os.environ), registry=here.root), only="incidents")
+        run(Surroundings(dict(os.environ), registry=here.root if registry else None), only="incidents")

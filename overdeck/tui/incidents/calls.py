@@ -154,14 +154,17 @@ def verify(wish: Wish) -> Done:
 
 @dataclass(frozen=True)
 class Call:
-    """A form and what is done with it. ``typed``: the command that does the same, with ``{id}`` in it."""
+    """A form and what is done with it. ``verb``: the beginning of the command that does the same, ``{id}`` in it;
+    the fields are its options by name, and ``text`` what stands behind it."""
 
     name: str
     heading: str
     about: str
-    typed: str
+    verb: str
     fields: tuple[Field, ...]
     do: Callable[[Wish], Done]
+    wanted: tuple[str, ...] = ()
+    """Options without which it is refused."""
     proves: bool = False
     """It may run what a commit holds, so it takes time, asks before and can be called off."""
 
@@ -171,6 +174,21 @@ class Call:
             replace(one, label=one.label.format(id=id), value=answers.get(one.key, one.value))
             for one in self.fields
         ]
+
+    def typed(self, id: str, answers: Answers) -> str:
+        """The command that does the same, with what was answered so far."""
+        words = [self.verb.format(id=id)]
+        for one in self.fields:
+            text = answers.get(one.key, "")
+            if one.key == "text":
+                words.append(shlex.quote(text) if text else "TEXT")
+            elif one.key == "artifact":
+                words += [f"--artifact {shlex.quote(word)}" for word in _words(text)] or ["--artifact REF"]
+            elif text:
+                words.append(f"--{one.key} {shlex.quote(text)}")
+            elif one.key in self.wanted:
+                words.append(f"--{one.key} …")
+        return " ".join(words)
 
 
 _REPO = Field("repo", "--repo: where the commits are", placeholder="the registry's repository")
@@ -182,7 +200,7 @@ CALLS = {
             "note",
             "Note on {id}",
             "Writes down what was seen, tried or ruled out. It changes no state.",
-            "od-incidents note {id} TEXT",
+            "od-incidents note {id}",
             (
                 Field("text", "TEXT: what is to be remembered"),
                 Field("link", "--link: an incident that it has to do with", placeholder="none"),
@@ -193,7 +211,7 @@ CALLS = {
             "open",
             "Open an incident",
             "Where one of this class and fingerprint is open already, this is one more occurrence of it.",
-            "od-incidents open --class CLASS --title TITLE",
+            "od-incidents open",
             (
                 Field("class", "--class: what kind of trouble", placeholder="hook-timeout, or its id"),
                 Field("title", "--title: what happened, in one line"),
@@ -201,28 +219,31 @@ CALLS = {
                 Field("build", "--build: the commit that the session runs on", placeholder="unknown"),
             ),
             open_one,
+            wanted=("class", "title"),
         ),
         Call(
             "reopen",
             "Open {id} again",
             "For what was thought to be over. What was seen again is better opened: that counts it.",
-            "od-incidents reopen {id} --because …",
+            "od-incidents reopen {id}",
             (Field("because", "--because: what shows that it is not over"),),
             reopen,
+            wanted=("because",),
         ),
         Call(
             "leave",
             "Leave {id} as it is",
             "Closes it as wont-fix: nobody works on it, and whoever meets it again finds the reason.",
-            "od-incidents resolve {id} --wont-fix --because …",
+            "od-incidents resolve {id} --wont-fix",
             (Field("because", "--because: why it is not fixed"),),
             leave,
+            wanted=("because",),
         ),
         Call(
             "resolve",
             "Resolve {id}",
             "What is to be run is listed first, and run only if you say so.",
-            "od-incidents resolve {id} --artifact REF",
+            "od-incidents resolve {id}",
             (
                 Field(
                     "artifact",
