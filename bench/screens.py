@@ -1,15 +1,23 @@
 """A user whose fleet is as large as DESIGN.md's bar for the TUI says, and the wait for the first row on a pty."""
 
+import asyncio
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import cycle
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import logged
 import registries
 
 from overdeck.bench import Arm, command_arm
 from overdeck.paths import Places
+
+if TYPE_CHECKING:
+    from overdeck.tui.table import RowTable
 
 BAR = 3.5
 """Of the design page: the first row over an interpreter that imports what the page cannot do without."""
@@ -83,3 +91,67 @@ def rows(root: Path) -> Iterator[tuple[str, Arm, Arm]]:
             imports,
             replace(command_arm("first row", [*wait, *argv]), home=root, cwd=root),
         )
+
+
+KEY_BAR_MS = 100
+"""The median from a key to the screen, while the page's own worker takes in what the logs gained."""
+
+
+def keys_during_ingest(root: Path, lines: int = 1_000_000) -> list[float]:
+    """Milliseconds from a key to what it changed on the screen, for every key until ``lines`` fires were taken in.
+
+    The application runs without a terminal (Textual's pilot); everything is drawn, nothing is written.
+    """
+    return asyncio.run(_keys(root, lines))
+
+
+async def _keys(root: Path, lines: int) -> list[float]:
+    from textual import events
+
+    from overdeck.tui.app import OverdeckApp
+    from overdeck.tui.page import Page
+    from overdeck.tui.surroundings import Surroundings
+    from overdeck.tui.table import RowTable
+
+    around = Surroundings({"HOME": str(root)}, cwd=root, live=False)
+    took = []
+    async with OverdeckApp(around).run_test(size=(80, 24)) as pilot:
+        app = pilot.app
+
+        async def until(condition: Callable[[], object]) -> None:
+            while not condition():
+                await asyncio.sleep(0.004)  # a closer look would itself take the interpreter from the application
+
+        def busy() -> bool:
+            return any(worker.is_running and worker.group == "report" for worker in app.workers)
+
+        await until(lambda: isinstance(app.screen, Page) and app.screen.query(RowTable))
+        table = app.screen.query(RowTable).first()
+        await until(lambda: table.row_count > 1 and not busy())
+        table.focus()
+        with around.places.fires_log.open("a") as log:
+            now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            line = f'{{"ts":"{now}","event":"PreToolUse","module":"module-001","action":"deny"}}\n'
+            for _ in range(lines // 1_000):
+                log.write(line * 1_000)
+        await pilot.press("r")
+        await until(busy)
+        for key in cycle(("move", "S", "move", "s")):
+            if key == "move":
+                key = "down" if table.cursor_row < table.row_count // 2 else "up"
+            before, drawn = _shown(table), asyncio.Event()
+            started = time.perf_counter()
+            app.post_message(events.Key(key, key if len(key) == 1 else None))
+            await until(lambda before=before: _shown(table) != before)
+            app.screen.call_after_refresh(drawn.set)
+            await drawn.wait()
+            if not busy():
+                return took
+            took.append(1_000 * (time.perf_counter() - started))
+            await asyncio.sleep(0.02)
+    return took
+
+
+def _shown(table: "RowTable[Any]") -> tuple[object, ...]:
+    """What every one of those keys changes."""
+    return table.cursor_row, [str(column.label) for column in table.ordered_columns]

@@ -38,8 +38,11 @@ _DETECTABLE = 1.62
 Ending = tuple[int | None, ...]
 
 
-def judge(recording: Recording) -> Comparison:
+def judge(recording: Recording, *, briefly: bool = False) -> Comparison:
     """What a recording says. Runs that did not end as usual are in no number but the buckets.
+
+    ``briefly``: without what takes most of the time and a list of measurements does not show, the contrasts'
+    ``differences_ms``, ``p90`` and ``mean``: they are empty.
 
     Raises the InvalidMeasurement that ended it, or one of its own: too few blocks, an arm that starts nothing,
     a copy of the first arm that differs from it at p < .001.
@@ -77,6 +80,7 @@ def judge(recording: Recording) -> Comparison:
                 alpha=alpha,
                 until_decided=plan.until_decided,
                 seed=plan.seed,
+                briefly=briefly,
             )
             for which in compared
         ),
@@ -137,8 +141,9 @@ def contrast(
     alpha: float,
     until_decided: bool,
     seed: int,
+    briefly: bool = False,
 ) -> Contrast:
-    """Arm ``which`` against the first."""
+    """Arm ``which`` against the first; for ``briefly`` see ``judge``."""
     logs = {each: log_ratios(blocks, each, which) for each in METRICS}
     ratios = {each: estimated(logs[each], until_decided=until_decided, alpha=alpha) for each in METRICS}
     said, decided = verdict(ratios[metric], alpha), True
@@ -152,15 +157,16 @@ def contrast(
         )
         for each in METRICS
     }
+    wanted = () if briefly else METRICS
     return Contrast(
         name,
         said,
         decided,
         ratios,
-        {each: _difference(*costs[each], until_decided=until_decided) for each in METRICS},
+        {each: _difference(*costs[each], until_decided=until_decided) for each in wanted},
         {each: slot_effect(*by_order(logs[each], blocks, which)) for each in METRICS},
-        {each: bootstrap_ratio(*costs[each], p90, seed=seed) for each in METRICS},
-        {each: bootstrap_ratio(*costs[each], mean, seed=seed) for each in METRICS},
+        {each: bootstrap_ratio(*costs[each], p90, seed=seed) for each in wanted},
+        {each: bootstrap_ratio(*costs[each], mean, seed=seed) for each in wanted},
     )
 
 

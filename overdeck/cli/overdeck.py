@@ -13,6 +13,7 @@ VERBS = [
     Verb("audit", "overdeck.cli.audit:audit", COSTS),
     Verb("lint", "overdeck.cli.lint:lint", COSTS),
     Verb("doctor", "overdeck.cli.doctor:doctor", COSTS),
+    Verb("machine", "overdeck.cli.machine:machine", COSTS),
     Verb("plugins", "overdeck.cli.plugins:app", COSTS),
     Verb("install", "overdeck.cli.install:install", WIRING),
     Verb("uninstall", "overdeck.cli.uninstall:uninstall", WIRING),

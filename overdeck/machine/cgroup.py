@@ -1,7 +1,7 @@
 """What the control groups of a process say: is the machine holding it back?
 
-Both hierarchies are read: v2 (``cpu.stat``, ``pids.*``, ``memory.events``) and v1, where each controller has
-a tree of its own. Limits of a parent bind as well, so every group up to the root is read. A file that is not
+Both hierarchies are read: v2 (``cpu.stat``, ``pids.*``, ``memory.*``, ``io.stat``) and v1, where each controller
+has a tree of its own. Limits of a parent bind as well, so every group up to the root is read. A file that is not
 there says nothing; nothing here raises.
 """
 
@@ -12,7 +12,9 @@ from pathlib import Path
 PROC = Path("/proc")
 SYSFS = Path("/sys/fs/cgroup")
 
-_V1 = ("cpu", "pids", "memory")
+_V1 = ("cpu", "pids", "memory", "blkio")
+_UNLIMITED = 1 << 60
+"""Version 1 words "no limit" as the largest number of pages there is."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,12 @@ class Group:
     pids_max: int | None = None
     pids_refused: int | None = None
     oom_kills: int | None = None
+    memory: int | None = None
+    """Bytes now, page cache included."""
+    memory_max: int | None = None
+    read: int | None = None
+    """Bytes from block devices."""
+    written: int | None = None
 
 
 @dataclass(frozen=True)
@@ -39,6 +47,8 @@ class Delta:
     throttled_us: int
     pids_refused: int
     oom_kills: int
+    read: int
+    written: int
 
 
 def snapshot(*, proc: Path = PROC, sysfs: Path = SYSFS, pid: int | None = None) -> list[Group]:
@@ -66,6 +76,8 @@ def delta(before: list[Group], after: list[Group]) -> list[Delta]:
             _grown(earlier[group.path].throttled_us, group.throttled_us),
             _grown(earlier[group.path].pids_refused, group.pids_refused),
             _grown(earlier[group.path].oom_kills, group.oom_kills),
+            _grown(earlier[group.path].read, group.read),
+            _grown(earlier[group.path].written, group.written),
         )
         for group in after
         if group.path in earlier
@@ -105,6 +117,8 @@ def _read(folder: Path) -> Group:
     if throttled_us is None and "throttled_time" in cpu:  # v1 counts nanoseconds
         throttled_us = cpu["throttled_time"] // 1000
     memory = _table(folder / "memory.events") or _table(folder / "memory.oom_control")
+    limit = _first_of(folder, "memory.max", "memory.limit_in_bytes")
+    read, written = _disk(folder)
     return Group(
         path=folder,
         periods=cpu.get("nr_periods"),
@@ -114,7 +128,31 @@ def _read(folder: Path) -> Group:
         pids_max=_number(folder / "pids.max"),
         pids_refused=_table(folder / "pids.events").get("max"),
         oom_kills=memory.get("oom_kill"),
+        memory=_first_of(folder, "memory.current", "memory.usage_in_bytes"),
+        memory_max=limit if limit is not None and limit < _UNLIMITED else None,
+        read=read,
+        written=written,
     )
+
+
+def _disk(folder: Path) -> tuple[int | None, int | None]:
+    """Bytes read and written, over all devices: ``8:0 rbytes=1 wbytes=2 …`` in v2, ``8:0 Read 1`` lines in v1."""
+    totals: dict[str, int] = {}
+    for line in _lines(folder / "io.stat"):
+        for word in line.split()[1:]:
+            name, _, value = word.partition("=")
+            totals[name] = totals.get(name, 0) + (int(value) if value.isdigit() else 0)
+    if totals:
+        return totals.get("rbytes"), totals.get("wbytes")
+    for line in _lines(folder / "blkio.throttle.io_service_bytes"):
+        words = line.split()
+        if len(words) == 3 and words[2].isdigit():
+            totals[words[1]] = totals.get(words[1], 0) + int(words[2])
+    return totals.get("Read"), totals.get("Write")
+
+
+def _first_of(folder: Path, *names: str) -> int | None:
+    return next((found for name in names if (found := _number(folder / name)) is not None), None)
 
 
 def _table(path: Path) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """Who is alive, and how big: the process table as psutil reads it, without what command lines may hold."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -25,6 +25,8 @@ class Process(NamedTuple):
     rss: int
     """Bytes."""
     zombie: bool
+    hook: str = ""
+    """The hook that its command line is of, in the words of who asked ``table``; empty where it is of none."""
 
     @property
     def shown(self) -> str:
@@ -44,8 +46,11 @@ class Poll(NamedTuple):
     times: int
 
 
-def table() -> list[Process]:
-    """Every process that may be looked at; one that ends meanwhile is left out, and all where there is no /proc."""
+def table(hook_of: Callable[[Sequence[str]], str] = lambda _words: "") -> list[Process]:
+    """Every process that may be looked at; one that ends meanwhile is left out, and all where there is no /proc.
+
+    ``hook_of`` is shown each command line, which is not kept, and says which hook it is of.
+    """
     import psutil
 
     names = ["pid", "ppid", "name", "cmdline", "create_time", "num_threads", "memory_info", "status"]
@@ -56,17 +61,18 @@ def table() -> list[Process]:
         return []
     for process in processes:
         info = process.info
-        memory = info["memory_info"]
+        memory, words = info["memory_info"], info["cmdline"] or ()
         found.append(
             Process(
                 info["pid"],
                 info["ppid"] or 0,
                 info["name"] or "",
-                _script(info["cmdline"] or ()),
+                _script(words),
                 info["create_time"] or 0.0,
                 info["num_threads"] or 0,
                 memory.rss if memory is not None else 0,
                 info["status"] == psutil.STATUS_ZOMBIE,
+                hook_of(words) if words else "",
             )
         )
     return found
@@ -98,9 +104,14 @@ def polls(samples: Sequence[Iterable[Process]]) -> list[Poll]:
 
 def _script(words: Sequence[str]) -> str:
     """The name of the file in ``python3 -I /a/b.py``; empty for a program that is no interpreter, and for options."""
+    first = script_path(words)
+    return PurePath(first).name if "/" in first or PurePath(first).suffix in {".py", ".js", ".mjs", ".sh"} else ""
+
+
+def script_path(words: Sequence[str]) -> str:
+    """The first word that is no option behind an interpreter: its script, or what ``-c`` runs; else empty."""
     if not words or not PurePath(words[0]).name.startswith(
         ("python", "node", "bun", "bash", "sh", "ruby", "perl")
     ):
         return ""
-    first = next((word for word in words[1:] if not word.startswith("-")), "")
-    return PurePath(first).name if "/" in first or PurePath(first).suffix in {".py", ".js", ".mjs", ".sh"} else ""
+    return next((word for word in words[1:] if not word.startswith("-")), "")

@@ -1,6 +1,7 @@
 """Numbers and times as people read them: the same words in the terminal and on the screen."""
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from overdeck.errors import usage
@@ -40,6 +41,36 @@ def percent(value: float) -> str:
     ['0.024 %', '3.1 %', '86 %', '100 %', '0 %']
     """
     return f"{value:.0f} %" if value >= 10 or value == 0 else f"{value:.2g} %"
+
+
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+def sparkline(counts: Sequence[int], width: int) -> str:
+    """Counts over time as bars of the largest, newest at the right; a stretch without any is a dot, never a low bar.
+
+    >>> sparkline([0, 0, 1, 0, 8, 4], 6), sparkline([0, 0, 1, 0, 8, 4], 3), sparkline([], 3)
+    ('··▁·█▄', '·▁█', '···')
+    """
+    padded = [0] * (-len(counts) % width) + list(counts) if counts else [0] * width
+    size = len(padded) // width
+    sums = [sum(padded[i * size : (i + 1) * size]) for i in range(width)]
+    top = max(sums)
+    return "".join(_BARS[max(0, -(-8 * value // top) - 1)] if value else "·" for value in sums)
+
+
+def size(count: int) -> str:
+    """Bytes in a unit that keeps them short: ``812 B``, ``3.4 kB``, ``12 MB``.
+
+    >>> size(812), size(3_400), size(12_000_000)
+    ('812 B', '3.4 kB', '12 MB')
+    """
+    value, unit = float(count), "B"
+    for larger in ("kB", "MB", "GB"):
+        if value < 1000:
+            break
+        value, unit = value / 1000, larger
+    return f"{value:.0f} {unit}" if value >= 10 or unit == "B" else f"{value:.1f} {unit}"
 
 
 def days(count: float) -> str:

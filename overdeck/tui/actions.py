@@ -1,6 +1,6 @@
 """The actions of a page: one registry from which keys, the key bar, the help and the command palette are made."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,9 +62,13 @@ def bindings(actions: Iterable[Action]) -> list[Binding]:
     ]
 
 
-COMMON = (
+FIRST = (
     Action("help", "question_mark", "Help", "Show every key of this page, and why some do nothing now"),
     Action("filter", "slash", "Filter", "Show only rows that contain what you type; enter keeps it, esc ends it"),
+)
+"""What every page can do, before its own actions."""
+
+COMMON = (
     Action("clear_filter", "escape", "Clear", "Show all rows again", bar=False),
     Action(
         "next_sort", "s", "Sort", "Sort by the next column; a click on a header sorts by it", lambda p: p.no_table
@@ -74,10 +78,6 @@ COMMON = (
     Action("pause", "p", "Pause", "Stop refreshing by itself, or go on", lambda p: p.no_timer),
     Action("copy", "c", "Copy", "Copy the selected row to the clipboard", lambda p: p.nothing_to_copy),
     Action("copy_twin", "y", "Copy command", "Copy the command that prints what is seen as JSON", bar=False),
-)
-"""What every page can do, before its own."""
-
-ELSEWHERE = (
     Action("page_hooks", "1", "Hooks", "Go to the hooks", lambda p: p.no_page("hooks"), bar=False),
     Action("page_incidents", "2", "Incidents", "Go to the incidents", lambda p: p.no_page("incidents"), bar=False),
     Action("page_machine", "3", "Machine", "Go to the machine", lambda p: p.no_page("machine"), bar=False),
@@ -87,4 +87,9 @@ ELSEWHERE = (
     Action("quit", "q", "Quit", "Leave overdeck"),
     Action("quit_now", "ctrl+c", "Quit at once", "Leave overdeck, wherever you are", bar=False),
 )
-"""What every page can do, after its own: other pages and the application."""
+"""What every page can do, after them."""
+
+
+def every(own: Sequence[Action]) -> tuple[Action, ...]:
+    """A page's actions in the order of key bar, help and palette."""
+    return (*FIRST, *own, *COMMON)

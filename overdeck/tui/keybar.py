@@ -1,4 +1,4 @@
-"""The last line: the page's keys, the ones that can do nothing now dimmed; a click is a key."""
+"""The last lines: the page's keys, the ones that can do nothing now dimmed; a click is a key."""
 
 from collections.abc import Sequence
 
@@ -9,29 +9,38 @@ from textual.widgets import Static
 
 from overdeck.tui.actions import Action
 
+LINES = 2
+
 
 def hints(actions: Sequence[tuple[Action, str | None]], width: int) -> Content:
-    """As many whole hints as fit into ``width`` cells, each with its reason where it can do nothing now."""
-    parts: list[Content] = []
+    """As many whole hints as fit into ``LINES`` lines of ``width`` cells, dimmed where they can do nothing now."""
+    lines: list[list[Content]] = [[]]
     left = width
     for action, reason in actions:
         key = action.keys.split(",")[0]
-        left -= cell_len(key) + cell_len(action.title) + 3
-        if left < 0:
-            break
+        needed = cell_len(key) + cell_len(action.title) + 3
+        if needed > left:
+            if len(lines) == LINES:
+                break
+            lines.append([])
+            left = width
+        left -= needed
         click = Style.from_meta({"@click": f"screen.act('{action.name}')"})
         dim = Style(dim=True) if reason else Style()
-        parts.append(
+        lines[-1].append(
             Content.assemble((f" {key}", click + dim + Style(bold=not reason)), (f" {action.title} ", click + dim))
         )
-    return Content.assemble(*parts)
+    return Content("\n").join(Content.assemble(*line) for line in lines)
 
 
 class KeyBar(Static):
     """Made anew whenever what can be done may have changed."""
 
     DEFAULT_CSS = """
-    KeyBar { height: 1; background: $panel; link-style: none; link-background: $panel; link-color: $foreground; }
+    KeyBar {
+        height: auto; max-height: 2; background: $panel; link-style: none; link-background: $panel;
+        link-color: $foreground;
+    }
     """
 
     _shown: tuple[list[tuple[Action, str | None]], int] = ([], 0)

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
+from textual.containers import Vertical
 from textual.content import Content
 from textual.css.query import NoMatches
 from textual.events import Resize
@@ -15,7 +16,7 @@ from textual.style import Style
 from textual.widgets import Input, Static
 
 from overdeck.tui import standing, themes
-from overdeck.tui.actions import COMMON, ELSEWHERE, Action, bindings
+from overdeck.tui.actions import Action, bindings, every
 from overdeck.tui.help import Help
 from overdeck.tui.keybar import KeyBar
 from overdeck.tui.standing import Standing
@@ -52,6 +53,7 @@ class Page(Screen[None]):
     Page #notice { height: auto; max-height: 4; padding: 0 1; color: $warning; display: none; }
     Page #filter { height: 1; padding: 0 1; background: $boost; display: none; }
     Page DataTable { height: 1fr; }
+    Page #foot { dock: bottom; height: auto; }
     Page #twin { height: 1; padding: 0 1; color: $text-muted; }
     """
 
@@ -64,7 +66,7 @@ class Page(Screen[None]):
             self.search = search
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        cls.BINDINGS = [*bindings((*COMMON, *cls.OWN, *ELSEWHERE))]
+        cls.BINDINGS = [*bindings(every(cls.OWN))]
         super().__init_subclass__(**kwargs)
 
     def __init__(self, around: Surroundings, *, alone: bool = False) -> None:
@@ -133,7 +135,7 @@ class Page(Screen[None]):
 
     def actions(self) -> list[tuple[Action, str | None]]:
         """Every action, with the reason why it cannot be done now."""
-        return [(action, action.available(self)) for action in (*COMMON, *self.OWN, *ELSEWHERE)]
+        return [(action, action.available(self)) for action in every(self.OWN)]
 
     def doing(self, name: str) -> Callable[[], None]:
         """What the palette calls."""
@@ -164,8 +166,9 @@ class Page(Screen[None]):
         yield Static("", markup=False, id="notice")
         yield Input(placeholder=f"/ {self.FILTER}", id="filter", compact=True)
         yield from self.body()
-        yield Static("", markup=False, id="twin")
-        yield KeyBar()
+        with Vertical(id="foot"):
+            yield Static("", markup=False, id="twin")
+            yield KeyBar()
 
     def on_mount(self) -> None:
         self._composed = True
@@ -209,6 +212,9 @@ class Page(Screen[None]):
 
     @property
     def _table(self) -> RowTable[Any] | None:
+        """The one that has the focus, else the first."""
+        if isinstance(self.focused, RowTable):
+            return self.focused
         try:
             return self.query(RowTable).first()
         except NoMatches:
@@ -223,7 +229,7 @@ class Page(Screen[None]):
     @on(Input.Submitted, "#filter")
     def _keep_filter(self, message: Input.Submitted) -> None:
         message.stop()
-        self.focus_next() if self._table is None else self._table.focus()
+        self.set_focus(self._table)
 
     @on(RowTable.Picked)
     @on(RowTable.Sorted)
@@ -257,14 +263,14 @@ class Page(Screen[None]):
     def do_filter(self) -> None:
         box = self.query_one("#filter", Input)
         box.display = True
-        box.focus()
+        self.set_focus(box)  # at once: what is typed right behind the key belongs into the box
 
     def do_clear_filter(self) -> None:
         box = self.query_one("#filter", Input)
         box.value = ""
         box.display = False
         if self._table is not None:
-            self._table.focus()
+            self.set_focus(self._table)
 
     def do_next_sort(self) -> None:
         if self._table is not None:

@@ -4,8 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from overdeck.paths import Places
+
+if TYPE_CHECKING:
+    from overdeck.wiring.atwork.look import Source
 
 
 def utc_now() -> datetime:
@@ -16,6 +20,7 @@ def utc_now() -> datetime:
 class Surroundings:
     """``registry``: the incidents registry that was chosen, None: look for it from ``cwd`` and ``environ``.
 
+    ``machine``: what the machine page looks at, None: this machine.
     ``clock`` gives aware UTC; ``live`` False: pages are read once and when the user asks, never by a timer.
     """
 
@@ -24,6 +29,7 @@ class Surroundings:
     cwd: Path = field(default_factory=Path.cwd)
     clock: Callable[[], datetime] = utc_now
     live: bool = True
+    machine: "Source | None" = None
 
     @property
     def places(self) -> Places:

@@ -105,10 +105,39 @@ def test_a_file_that_makes_no_sense_says_nothing(tree):
 
 
 def test_a_delta_is_what_grew(tmp_path):
-    before = [Group(tmp_path, 10, 1, 100, pids_refused=1, oom_kills=None)]
-    after = [Group(tmp_path, 12, 2, 400, pids_refused=1, oom_kills=5)]
+    before = [Group(tmp_path, 10, 1, 100, pids_refused=1, oom_kills=None, read=5, written=1)]
+    after = [Group(tmp_path, 12, 2, 400, pids_refused=1, oom_kills=5, read=9, written=1)]
 
-    assert delta(before, after) == [Delta(tmp_path, 2, 1, 300, 0, 0)]
+    assert delta(before, after) == [Delta(tmp_path, 2, 1, 300, 0, 0, 4, 0)]
+
+
+def test_memory_and_disk_are_read_in_version_2(tree):
+    (group,) = tree(
+        "0::/\n",
+        {
+            "memory.current": "4096\n",
+            "memory.max": "8192\n",
+            "io.stat": "8:0 rbytes=10 wbytes=20 rios=1\n8:16 rbytes=1 wbytes=2 rios=1\n",
+        },
+    )
+
+    assert (group.memory, group.memory_max, group.read, group.written) == (4096, 8192, 11, 22)
+
+
+def test_memory_and_disk_are_read_in_version_1_whose_largest_limit_is_none(tree):
+    groups = tree(
+        "4:memory:/m\n8:blkio:/b\n",
+        {
+            "memory/m/memory.usage_in_bytes": "4096\n",
+            "memory/m/memory.limit_in_bytes": "9223372036854771712\n",
+            "blkio/b/blkio.throttle.io_service_bytes": "8:0 Read 10\n8:0 Write 20\n8:16 Read 1\nTotal 31\n",
+        },
+    )
+
+    assert [(g.memory, g.memory_max, g.read, g.written) for g in groups] == [
+        (4096, None, None, None),
+        (None, None, 11, 20),
+    ]
 
 
 def test_a_group_that_came_in_between_has_no_delta(tmp_path):

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +19,8 @@ from waiting import until
 
 from overdeck.authoring.fleet import recipe_for
 from overdeck.machine.cgroup import SYSFS
+from overdeck.machine.changes import Change, changes
+from overdeck.machine.reading import Roots, read
 from overdeck.paths import Places
 from overdeck.wiring.doctor import CHECKS, Report, Situation, run
 
@@ -195,3 +198,49 @@ def test_triage_names_the_machine_first_and_ends_where_it_began(group, tmp_path:
     assert ran.data["first"] == "machine" and ran.data["window_s"] == 2
     assert reports["cpu throttling"]["findings"][0]["about"] == str(slow.folder)
     assert list(home.root.iterdir()) == []
+
+
+def seen(of: Group, meanwhile: Callable[[], None]) -> Change:
+    """What two readings around ``meanwhile`` say of a group."""
+    began, before = time.monotonic(), read(Roots(), [of.session.pid])
+    meanwhile()
+    after = read(Roots(), [of.session.pid])
+    found = changes(before, after, time.monotonic() - began)
+    return next(change for change in found if change.place == str(of.folder))
+
+
+def test_two_readings_tell_how_long_a_real_group_was_stopped(group) -> None:
+    slow = group("cpu")
+    quota(slow, 1)
+
+    def hook() -> None:
+        child = slow.start(sys.executable, "-I", "-S", "-c", BUSY)
+        with pytest.raises(subprocess.TimeoutExpired):
+            child.communicate(timeout=HOOK_TIMEOUT_S)
+        child.kill()
+        child.communicate()
+
+    change = seen(slow, hook)
+
+    assert change.throttled and change.periods and change.throttled_ms
+    assert change.throttled_ms > 100
+
+
+def test_two_readings_tell_what_a_real_group_holds_and_may_hold(group) -> None:
+    big = group("memory")
+    limit = "memory.max" if (big.folder / "memory.max").exists() else "memory.limit_in_bytes"
+    (big.folder / limit).write_text(str(256 << 20))
+    code = "held = bytearray(32 << 20)\nprint('held', flush=True)\ninput()"
+    children = []
+
+    def hook() -> None:
+        child = big.start(sys.executable, "-I", "-S", "-c", code, stdin=subprocess.PIPE)
+        children.append(child)
+        assert child.stdout is not None and child.stdout.readline() == b"held\n"
+
+    change = seen(big, hook)
+    children[0].communicate(b"\n")
+
+    assert change.memory_max == 256 << 20
+    assert change.memory is not None and change.memory > 32 << 20
+    assert change.memory_grown is not None and change.memory_grown > 30 << 20

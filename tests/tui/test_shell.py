@@ -13,7 +13,7 @@ from pages import LARGE, SMALL, Seen, both_sizes, home_environ
 from textual.command import CommandPalette
 from textual.widgets import Input, Static
 
-from overdeck.tui.actions import COMMON, ELSEWHERE, bindings
+from overdeck.tui.actions import bindings, every
 from overdeck.tui.app import PAGES
 from overdeck.tui.forms import Form
 from overdeck.tui.help import Help
@@ -115,14 +115,14 @@ async def test_q_quits(around: Surroundings) -> None:
 @pytest.mark.parametrize("name", PAGES)
 def test_no_key_of_a_page_does_two_things(name: str, around: Surroundings) -> None:
     made = PAGES[name](around)
-    keys = [key for action in (*COMMON, *made.OWN, *ELSEWHERE) for key in action.key.split(",") if key]
+    keys = [key for action in every(made.OWN) for key in action.key.split(",") if key]
     assert len(keys) == len(set(keys))
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_action_has_a_method_and_a_sentence(name: str, around: Surroundings) -> None:
     made = PAGES[name](around)
-    for action in (*COMMON, *made.OWN, *ELSEWHERE):
+    for action in every(made.OWN):
         assert callable(getattr(made, f"do_{action.name}")), action.name
         assert action.title and action.help and not action.help.endswith(".")
 
@@ -130,7 +130,7 @@ def test_every_action_has_a_method_and_a_sentence(name: str, around: Surrounding
 @pytest.mark.parametrize("name", PAGES)
 def test_what_textual_listens_to_is_what_the_registry_says(name: str, around: Surroundings) -> None:
     made = PAGES[name](around)
-    assert list(made.BINDINGS) == bindings((*COMMON, *made.OWN, *ELSEWHERE))
+    assert list(made.BINDINGS) == bindings(every(made.OWN))
 
 
 async def test_an_action_that_can_be_done_is_done(around: Surroundings) -> None:
@@ -158,10 +158,20 @@ async def test_a_click_on_the_key_bar_is_the_key(around: Surroundings) -> None:
         await seen.until(lambda: page(seen).eaten == ["apple"])
 
 
-async def test_the_key_bar_shows_whole_hints_only(around: Surroundings) -> None:
-    async with fruits(around, size=(40, 24)) as seen:
-        assert len(seen.keybar) <= 40
-        assert seen.keybar.split()[-1] in [action.title for action, _reason in page(seen).actions()]
+async def test_a_page_s_own_actions_come_before_what_every_page_can_do(around: Surroundings) -> None:
+    async with fruits(around) as seen:
+        bar = seen.keybar
+        assert bar.index("Filter") < bar.index("Eat") < bar.index("Ask") < bar.index("Sort")
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+async def test_the_key_bar_shows_whole_hints_in_two_lines_at_most(around: Surroundings, width: int) -> None:
+    async with fruits(around, size=(width, 24)) as seen:
+        shown = seen.keybar.split("\n")
+        assert len(shown) <= 2 and all(len(line) <= width for line in shown)
+        titles = [action.title for action, _reason in page(seen).actions()]
+        assert all(line.split()[-1] in titles for line in shown)
+        assert seen.page.query_one(KeyBar).size.height == len(shown)
 
 
 async def test_the_help_names_every_key_and_why_it_does_nothing_now(around: Surroundings) -> None:

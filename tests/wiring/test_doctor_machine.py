@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from overdeck.machine.processes import Process
-from overdeck.machine.window import Roots
+from overdeck.machine.reading import Roots
 from overdeck.wiring.doctor import CHECKS, Report, Situation, run
 
 V2 = "0::/slice/session\n"

@@ -1,29 +1,36 @@
-"""``hookbench report RAW.jsonl``: what a raw record says, computed anew."""
+"""``hookbench report [RAW.jsonl]``: what a raw record says, computed anew; without one, what the last ones said."""
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from overdeck.cli.bench.exports import ExportJsonOption, ExportMarkdownOption, PlotOption, SummaryOption
 from overdeck.cli.bench.metric import MetricName
 from overdeck.cli.bench.outcome import show_outcome
-from overdeck.cli.output import JsonOption, verb
+from overdeck.cli.output import JsonOption, Output, verb
 from overdeck.errors import usage
+from overdeck.paths import Places
+
+if TYPE_CHECKING:
+    from overdeck.bench.outcome import Metric
+
+_AXIS = 31
+"""Cells of the axis."""
 
 
 def report(
     files: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(
-            metavar="RAW.jsonl",
-            help="What hookbench ab wrote, whole or cut short.",
+            metavar="[RAW.jsonl]",
+            help="What hookbench ab wrote, whole or cut short. Default: the last measurements, a line each.",
             exists=True,
             dir_okay=False,
             readable=True,
         ),
-    ],
+    ] = None,
     metric: Annotated[
         MetricName | None,
         typer.Option("--metric", help="Another metric than the measurement's carries the verdict."),
@@ -37,6 +44,8 @@ def report(
     """Recompute the whole outcome of a measurement from its raw record; exit 4 where it was invalid.
 
     Example: hookbench report raw.jsonl --metric wall
+
+    Without a record: the last measurements, their ratios as intervals on an axis, and the trend of each scenario.
     """
     from overdeck.bench.export import destinations, measured, write_exports
     from overdeck.bench.judge import judge
@@ -44,6 +53,14 @@ def report(
     from overdeck.errors import InvalidMeasurement
 
     with verb("report", as_json) as out:
+        if not files:
+            if export_json or export_markdown or summary or plot:
+                raise usage(
+                    "an export is of one measurement, and no record is named",
+                    hint="hookbench report; each has its file",
+                )
+            _show_last(out, "cpu" if metric is None else metric.value)
+            return
         if len(files) > 1:
             raise usage(
                 f"{len(files)} records are {len(files)} measurements, which are never pooled: machines change",
@@ -70,3 +87,30 @@ def report(
             raise
         show_outcome(out, outcome)
         write_exports(measured(outcome), wanted)
+
+
+def _show_last(out: Output, metric: "Metric") -> None:
+    """What is kept in the cache, the newest first."""
+    from datetime import UTC, datetime
+
+    from overdeck.bench import runtables
+    from overdeck.bench.lastruns import last_runs
+
+    runs, _ = last_runs(Places.from_environment().cache)
+    out.data = runtables.as_data(runs)
+    rows = runtables.run_rows(runs, metric)
+    if not rows:
+        out.line(runtables.NO_RUNS)
+        return
+    on = runtables.row_axis(rows, metric, width=_AXIS)
+    columns, now = runtables.columns(on), datetime.now(UTC)
+    out.table(
+        [column.title for column in columns],
+        [[column.text(row, now) for column in columns] for row in rows],
+        right=[column.title for column in columns if column.right],
+        below=columns[-1].title,
+    )
+    out.line(runtables.axis_line(on))
+    for row in rows:
+        if row.run.trouble and row.found is None:
+            out.warn(f"{row.run.file}: {row.run.state}: {row.run.trouble}")

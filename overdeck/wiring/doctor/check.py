@@ -12,7 +12,8 @@ from overdeck.dispatch.planning import Fleet, Recipe
 from overdeck.errors import OverdeckError
 from overdeck.machine import guardlog
 from overdeck.machine.processes import Process, table
-from overdeck.machine.window import Roots, Window, watch
+from overdeck.machine.reading import Roots
+from overdeck.machine.window import Window, watch
 from overdeck.paths import Places
 from overdeck.wiring import entries
 from overdeck.wiring.install import install

@@ -78,12 +78,10 @@ def visit(
     return Visit(at, window_s, tuple(run(CHECKS, situation)))
 
 
-def window(text: str) -> float:
-    """``30s``, ``500ms``, ``2m`` or a bare number of seconds, in seconds. Raises OverdeckError (usage)."""
+def window(text: str, *, hint: str = "overdeck doctor --watch 30s") -> float:
+    """``30s``, ``500ms``, ``2m`` or a bare number of seconds, in seconds. Raises OverdeckError (usage, ``hint``)."""
     match = _DURATION.fullmatch(text.strip())
     seconds = float(match[1]) * _UNITS[match[2] or "s"] if match else 0.0
     if not 0 < seconds <= LONGEST_S:
-        raise usage(
-            f"--watch {text!r} is no length of time between 1ms and 60m", hint="overdeck doctor --watch 30s"
-        )
+        raise usage(f"--watch {text!r} is no length of time between 1ms and 60m", hint=hint)
     return seconds

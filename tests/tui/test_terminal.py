@@ -1,0 +1,144 @@
+"""The installed commands on a real terminal (tmux): pages, palette, help, themes, mouse, clipboard, resize."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from homes import Home
+from terminals import Terminal, needs_tmux
+
+from overdeck.incidents import creating, registry
+from overdeck.incidents.opening import Sighting, open_incident
+from overdeck.paths import Places
+from overdeck.process import argv_of
+
+pytestmark = [needs_tmux, pytest.mark.timeout(120), pytest.mark.slow]
+
+AT = "2026-11-30T06:00:00.000Z"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """A user with two modules of their own, and one incident with wide characters in its title."""
+    made = Home(tmp_path / "home")
+    places = Places.from_environment({"HOME": str(made.root)})
+    places.config_dir.mkdir(parents=True, mode=0o700)
+    places.config_file.write_text("packs = []\n")
+    for id in ("alpha", "beta"):
+        folder = places.user_modules / id
+        folder.mkdir(parents=True, mode=0o700)
+        (folder / "module.py").write_text("def evaluate(call):\n    return None\n")
+        (folder / "module.toml").write_text(
+            f'id = "{id}"\nclass = "gate"\nsummary = "About {id}."\n[events]\nPreToolUse = "*"\n'
+        )
+    root = places.state / "incidents"
+    creating.create(root)
+    open_incident(registry.load(root), Sighting("hook-timeout", "守衛 was killed 🔥 at 5 s"), AT, warn=pytest.fail)
+    return made
+
+
+def opened(home: Home, command: str, **environ: str) -> Terminal:
+    return Terminal(home.root, [*argv_of(command), "tui"], home.environment() | environ)
+
+
+@pytest.fixture
+def screen(home: Home) -> Iterator[Terminal]:
+    """``overdeck tui`` at 80 by 24, its first rows there."""
+    with opened(home, "overdeck") as terminal:
+        terminal.until("alpha")
+        yield terminal
+
+
+def test_keys_and_clicks_lead_to_every_page_and_q_leaves(screen: Terminal) -> None:
+    screen.keys("2")
+    screen.until("守衛 was killed 🔥")
+    screen.click(*screen.find("3 Machine"))
+    screen.until("overdeck machine --json")
+    screen.keys("4")
+    screen.until("hookbench report --json")
+    screen.keys("1")
+    screen.until("alpha")
+    screen.keys("q")
+    screen.until(lambda _text: screen.ended)
+
+
+def test_the_filter_the_sort_and_the_cursor_follow_the_keys(screen: Terminal) -> None:
+    screen.keys("/")
+    screen.until("/ module, class")
+    screen.type("bet")
+    screen.until(lambda text: "beta" in text and "alpha" not in text)
+    screen.keys("Enter", "Escape")
+    screen.until("alpha")
+    screen.keys("s")
+    screen.until(lambda text: "▼" in text or "▲" in text)
+
+
+def test_a_click_on_a_header_sorts_by_it(screen: Terminal) -> None:
+    screen.click(*screen.find("module  "))
+    screen.until("module ▲")
+    screen.click(*screen.find("module ▲"))
+    screen.until("module ▼")
+
+
+def test_the_help_opens_and_closes(screen: Terminal) -> None:
+    screen.keys("?")
+    screen.until("Show only rows that contain what you type")
+    screen.keys("Escape")
+    screen.until(lambda text: "Show only rows" not in text)
+
+
+def test_the_palette_finds_a_page_by_its_name(screen: Terminal) -> None:
+    screen.keys("C-p")
+    screen.until("Read everything again")
+    screen.type("incidents")
+    screen.until("Go to the incidents")
+    screen.keys("Enter")
+    screen.until("守衛 was killed 🔥")
+
+
+def test_the_twin_is_copied_to_the_terminal_s_clipboard(screen: Terminal) -> None:
+    screen.keys("y")
+    screen.until("copied")
+    assert screen.clipboard.startswith("overdeck fires")
+    assert screen.clipboard.endswith("--json")
+
+
+def test_themes_change_the_colours_and_the_last_has_none(screen: Terminal) -> None:
+    dark = screen.coloured
+    screen.keys("T")
+    screen.until("theme: light")
+    assert screen.coloured != dark
+    screen.keys("T")
+    screen.until("theme: high-contrast")
+    screen.keys("T")
+    screen.until("theme: no-colour")
+    assert colours(screen.coloured) == set()
+
+
+def test_NO_COLOR_writes_no_colour(home: Home) -> None:
+    with opened(home, "overdeck", NO_COLOR="1") as terminal:
+        terminal.until("alpha")
+        assert colours(terminal.coloured) == set()
+
+
+def colours(screen: str) -> set[str]:
+    """The colours that a screen's escape sequences ask for."""
+    import re
+
+    asked = [code for run in re.findall(r"\x1b\[([\d;]*)m", screen) for code in run.split(";") if code]
+    return {code for code in asked if code[:1] in "349" and len(code) == 2 and code not in ("39", "49")}
+
+
+def test_the_page_follows_the_terminal_s_size(screen: Terminal) -> None:
+    for width, height in ((200, 60), (40, 12), (80, 24)):
+        screen.resize(width, height)
+        screen.until(lambda text: "1 Hooks" in text.splitlines()[0])
+        screen.until(lambda text: "Help" in "".join(text.splitlines()[-2:]))
+
+
+def test_od_incidents_tui_is_the_incidents_page_alone(home: Home) -> None:
+    with opened(home, "od-incidents") as terminal:
+        shown = terminal.until("守衛 was killed 🔥")
+        assert "Hooks" not in shown.splitlines()[0]
+        terminal.keys("C-c")
+        terminal.until(lambda _text: terminal.ended)
