@@ -11,7 +11,7 @@ from overdeck.errors import usage
 def tui(registry: RegistryOption = None) -> None:
     """Show the incidents page: by state, found as you type, with timeline, evidence and playbook. Press ? for its keys.
 
-    The same for programs, or without a terminal: od-incidents list --json. The page changes nothing.
+    The same for programs, or without a terminal: od-incidents list --json. Note, open, resolve, verify and reopen there.
     """
     with verb("incidents.tui", False):
         here = find_registry(registry)

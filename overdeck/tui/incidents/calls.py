@@ -4,15 +4,18 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from overdeck.incidents import noting, opening, resolving, telling, verifying
+from overdeck.incidents import telling
 from overdeck.incidents.committing import commit_command
-from overdeck.incidents.fold import Incident
-from overdeck.incidents.proving import Consent
-from overdeck.incidents.registry import Registry
-from overdeck.incidents.resolving import never
 from overdeck.incidents.watching import NOBODY, Watch
 from overdeck.tui.forms import Field
+
+if TYPE_CHECKING:  # what no first row needs is imported by the call that needs it
+    from overdeck.incidents.fold import Incident
+    from overdeck.incidents.proving import Consent
+    from overdeck.incidents.registry import Registry
+    from overdeck.incidents.resolving import Closing
 
 Answers = Mapping[str, str]
 
@@ -21,13 +24,13 @@ Answers = Mapping[str, str]
 class Wish:
     """What is wanted of the registry: ``id`` of the incident, "" where it is about none or about all."""
 
-    registry: Registry
+    registry: "Registry"
     id: str
     answers: Answers
     at: str
     """A timestamp as the log has them."""
     watch: Watch = NOBODY
-    consent: Consent = never
+    consent: "Consent" = field(default=lambda plan: not plan)
 
     def answer(self, name: str) -> str | None:
         """What was typed behind ``--name``; None where nothing was, as where the option is left out."""
@@ -53,7 +56,7 @@ class _Said:
 
     warnings: list[str] = field(default_factory=list)
 
-    def done(self, outcome: Sequence[str], wish: Wish, one: Incident | None, *, recorded: bool) -> Done:
+    def done(self, outcome: Sequence[str], wish: Wish, one: "Incident | None", *, recorded: bool) -> Done:
         commit = commit_command(wish.registry.log) if recorded else ""
         told = [*(f"warning: {warning}" for warning in dict.fromkeys(self.warnings)), *outcome]
         lines = [*told, *([f"commit the log, too: {commit}"] if commit else [])]
@@ -62,6 +65,8 @@ class _Said:
 
 def note(wish: Wish) -> Done:
     """``od-incidents note``"""
+    from overdeck.incidents import noting
+
     said = _Said()
     added = noting.note(
         wish.registry,
@@ -77,6 +82,8 @@ def note(wish: Wish) -> Done:
 
 def reopen(wish: Wish) -> Done:
     """``od-incidents reopen``"""
+    from overdeck.incidents import noting
+
     said = _Said()
     added = noting.reopen(
         wish.registry, wish.id, wish.answer("because"), wish.at, key=None, warn=said.warnings.append
@@ -86,6 +93,8 @@ def reopen(wish: Wish) -> Done:
 
 def open_one(wish: Wish) -> Done:
     """``od-incidents open``"""
+    from overdeck.incidents import opening
+
     said = _Said()
     sighting = opening.by_hand(
         wish.answer("class"),
@@ -100,12 +109,16 @@ def open_one(wish: Wish) -> Done:
 
 def leave(wish: Wish) -> Done:
     """``od-incidents resolve --wont-fix``"""
-    return _close(wish, resolving.Closing([wish.id], wont_fix=True, because=wish.answer("because")))
+    from overdeck.incidents.resolving import Closing
+
+    return _close(wish, Closing([wish.id], wont_fix=True, because=wish.answer("because")))
 
 
 def resolve(wish: Wish) -> Done:
     """``od-incidents resolve --artifact``"""
-    claim = resolving.Closing(
+    from overdeck.incidents.resolving import Closing
+
+    claim = Closing(
         [wish.id],
         _words(wish.answers["artifact"]),
         because=wish.answer("because"),
@@ -124,7 +137,9 @@ def _words(text: str) -> list[str]:
         return [text]
 
 
-def _close(wish: Wish, claim: resolving.Closing) -> Done:
+def _close(wish: Wish, claim: "Closing") -> Done:
+    from overdeck.incidents import resolving
+
     said = _Said()
     (closed,) = resolving.resolve(
         wish.registry, claim, wish.at, warn=said.warnings.append, consent=wish.consent, watch=wish.watch
@@ -135,6 +150,8 @@ def _close(wish: Wish, claim: resolving.Closing) -> Done:
 
 def verify(wish: Wish) -> Done:
     """``od-incidents verify ID``, or ``--all`` where the wish is about none."""
+    from overdeck.incidents import verifying
+
     said = _Said()
     done = verifying.verify(
         wish.registry,

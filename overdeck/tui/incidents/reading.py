@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from overdeck.errors import ExitCode, OverdeckError, unusable
-from overdeck.incidents import current, log, registry, searching, story, taxonomy
+from overdeck.incidents import current, log, registry, story, taxonomy
 from overdeck.incidents.fold import Incident
 from overdeck.incidents.registry import Registry
 from overdeck.tui.surroundings import Surroundings
@@ -80,6 +80,8 @@ class Reader:
 
     def found(self, query: str) -> tuple[str, ...]:
         """Keys of the incidents that fit what is typed, best first."""
+        from overdeck.incidents import searching  # with SQLite, which no first row needs
+
         here = self.registry()
         return tuple(one.key for one in searching.as_typed(here, query, cache=self.around.places.cache))
 
