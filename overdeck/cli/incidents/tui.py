@@ -9,9 +9,9 @@ from overdeck.errors import usage
 
 
 def tui(registry: RegistryOption = None) -> None:
-    """Show the incidents page: by state, found as you type, with timeline, evidence and playbook. Press ? for its keys.
+    """Show the incidents page: found as you type, with timeline, evidence and playbook; open, note, resolve, verify.
 
-    The same for programs, or without a terminal: od-incidents list --json. Note, open, resolve, verify and reopen there.
+    Press ? for its keys. The same for programs, or without a terminal: od-incidents list --json
     """
     with verb("incidents.tui", False):
         here = find_registry(registry)
