@@ -40,15 +40,22 @@ class Kept:
 
     def __init__(self) -> None:
         self._turn = Lock()
-        self._read: tuple[object, State] | None = None
+        self._stamp: object = None
+        self._read: tuple[State, tuple[str, ...]] = (State((), ()), ())
+
+    def read(self, registry: Registry) -> tuple[State, tuple[str, ...]]:
+        """Every incident of ``registry``, with its events, and what ``read`` warns of."""
+        with self._turn:
+            stamp = (registry, log.stamp(registry.log))
+            if self._stamp != stamp:
+                warnings: list[str] = []
+                self._read = (read(registry, warnings.append).state, tuple(warnings))
+                self._stamp = stamp
+            return self._read
 
     def state(self, registry: Registry) -> State:
         """Every incident of ``registry``, with its events."""
-        with self._turn:
-            stamp = (registry.log, log.stamp(registry.log))
-            if self._read is None or self._read[0] != stamp:
-                self._read = (stamp, read(registry, lambda _: None).state)
-            return self._read[1]
+        return self.read(registry)[0]
 
 
 def overview(registry: Registry, warn: Warn, cache: Path) -> State:

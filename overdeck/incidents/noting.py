@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from overdeck.errors import usage
+from overdeck.incidents.available import may_reopen
 from overdeck.incidents.current import Warn, read
-from overdeck.incidents.fold import OPEN, Incident
+from overdeck.incidents.fold import Incident
 from overdeck.incidents.recording import Draft, Turn, record
 from overdeck.incidents.registry import Registry
 from overdeck.incidents.text import TITLE_LIMIT, accept
@@ -73,11 +74,6 @@ def reopen(
         )
     said = {"because": accept("--because", because)}
     return _add(registry, wanted, Draft("reopened", "", said), at, key, warn, patience_s)
-
-
-def may_reopen(incident: Incident) -> bool:
-    """Whether it is over, or open on a suspicion only, which somebody may confirm."""
-    return incident.state != OPEN or incident.suspect
 
 
 def recorded_under(incident: Incident, kinds: tuple[str, ...], key: str | None) -> bool:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from overdeck.incidents.text import shown
 
 if TYPE_CHECKING:  # `od-incidents open` tells as well, and needs no verifier for it
+    from overdeck.incidents.fold import Incident
     from overdeck.incidents.noting import Added
     from overdeck.incidents.opening import Opened
     from overdeck.incidents.resolving import Closed
@@ -28,6 +29,10 @@ def reopened(added: "Added") -> str:
     incident = added.incident
     if added.recorded:
         return f"{incident.id} is open again, for the {incident.episodes}. time"
+    return unchanged(incident)
+
+
+def unchanged(incident: "Incident") -> str:
     return f"{incident.id} is {incident.state}; nothing was written"
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from overdeck import __version__
-from overdeck.errors import ExitCode, OverdeckError, usage
+from overdeck.errors import ExitCode, OverdeckError
 from overdeck.incidents import commit
 from overdeck.incidents.artifact import PROGRAMS, parse
+from overdeck.incidents.available import refusal_to_verify
 from overdeck.incidents.current import Warn, read
 from overdeck.incidents.evidence.trial import Machine
 from overdeck.incidents.fold import RESOLVED, Incident
@@ -82,7 +83,7 @@ def verify(
     else:
         chosen = list({incident.key: incident for incident in map(state.find, wanted)}.values())
     for incident in chosen:
-        if refused := refusal(incident):
+        if refused := refusal_to_verify(incident):
             raise refused
     if not chosen:
         return ()
@@ -110,17 +111,6 @@ def verify(
 
         state = record(registry, at, decide, warn=lambda _: None, patience_s=patience_s).state
     return tuple(Verified(state.get(key), checks) for key, checks in checked.items())
-
-
-def refusal(incident: Incident) -> OverdeckError | None:
-    """Why ``incident`` cannot be verified; None where it can."""
-    if incident.state == RESOLVED:
-        return None
-    return usage(
-        f"{incident.id} is {incident.state}: there is no evidence that holds it closed",
-        code="not-resolved",
-        hint=f"od-incidents show {incident.id}",
-    )
 
 
 _NOTHING = Checked("", LOST, "no-evidence", "the log resolves it with nothing that could be checked")

@@ -10,9 +10,9 @@ from overdeck.errors import usage
 
 
 def tui(registry: RegistryOption = None, theme: ThemeOption = None) -> None:
-    """Show the incidents page: by state, found as you type, with timeline, evidence and playbook. Press ? for its keys.
+    """Show the incidents page: found as you type, with timeline, evidence and playbook; open, note, resolve, verify.
 
-    The same for programs, or without a terminal: od-incidents list --json.
+    Press ? for its keys. The same for programs, or without a terminal: od-incidents list --json
     """
     with verb("incidents.tui", False):
         here = find_registry(registry)
@@ -23,4 +23,4 @@ def tui(registry: RegistryOption = None, theme: ThemeOption = None) -> None:
         from overdeck.tui.app import run
         from overdeck.tui.surroundings import Surroundings
 
-        run(Surroundings(dict(os.environ), registry=here.root), only="incidents", theme=theme)
+        run(Surroundings(dict(os.environ), registry=here.root if registry else None), only="incidents", theme=theme)

@@ -4,15 +4,18 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from overdeck.incidents import noting, opening, resolving, telling, verifying
+from overdeck.incidents import telling
 from overdeck.incidents.committing import commit_command
-from overdeck.incidents.fold import Incident
-from overdeck.incidents.proving import Consent
-from overdeck.incidents.registry import Registry
-from overdeck.incidents.resolving import never
 from overdeck.incidents.watching import NOBODY, Watch
 from overdeck.tui.forms import Field
+
+if TYPE_CHECKING:  # what no first row needs is imported by the call that needs it
+    from overdeck.incidents.fold import Incident
+    from overdeck.incidents.proving import Consent
+    from overdeck.incidents.registry import Registry
+    from overdeck.incidents.resolving import Closing
 
 Answers = Mapping[str, str]
 
@@ -21,13 +24,13 @@ Answers = Mapping[str, str]
 class Wish:
     """What is wanted of the registry: ``id`` of the incident, "" where it is about none or about all."""
 
-    registry: Registry
+    registry: "Registry"
     id: str
     answers: Answers
     at: str
     """A timestamp as the log has them."""
     watch: Watch = NOBODY
-    consent: Consent = never
+    consent: "Consent" = field(default=lambda plan: not plan)
 
     def answer(self, name: str) -> str | None:
         """What was typed behind ``--name``; None where nothing was, as where the option is left out."""
@@ -53,7 +56,7 @@ class _Said:
 
     warnings: list[str] = field(default_factory=list)
 
-    def done(self, outcome: Sequence[str], wish: Wish, one: Incident | None, *, recorded: bool) -> Done:
+    def done(self, outcome: Sequence[str], wish: Wish, one: "Incident | None", *, recorded: bool) -> Done:
         commit = commit_command(wish.registry.log) if recorded else ""
         told = [*(f"warning: {warning}" for warning in dict.fromkeys(self.warnings)), *outcome]
         lines = [*told, *([f"commit the log, too: {commit}"] if commit else [])]
@@ -62,6 +65,8 @@ class _Said:
 
 def note(wish: Wish) -> Done:
     """``od-incidents note``"""
+    from overdeck.incidents import noting
+
     said = _Said()
     added = noting.note(
         wish.registry,
@@ -77,6 +82,8 @@ def note(wish: Wish) -> Done:
 
 def reopen(wish: Wish) -> Done:
     """``od-incidents reopen``"""
+    from overdeck.incidents import noting
+
     said = _Said()
     added = noting.reopen(
         wish.registry, wish.id, wish.answer("because"), wish.at, key=None, warn=said.warnings.append
@@ -86,6 +93,8 @@ def reopen(wish: Wish) -> Done:
 
 def open_one(wish: Wish) -> Done:
     """``od-incidents open``"""
+    from overdeck.incidents import opening
+
     said = _Said()
     sighting = opening.by_hand(
         wish.answer("class"),
@@ -100,12 +109,16 @@ def open_one(wish: Wish) -> Done:
 
 def leave(wish: Wish) -> Done:
     """``od-incidents resolve --wont-fix``"""
-    return _close(wish, resolving.Closing([wish.id], wont_fix=True, because=wish.answer("because")))
+    from overdeck.incidents.resolving import Closing
+
+    return _close(wish, Closing([wish.id], wont_fix=True, because=wish.answer("because")))
 
 
 def resolve(wish: Wish) -> Done:
     """``od-incidents resolve --artifact``"""
-    claim = resolving.Closing(
+    from overdeck.incidents.resolving import Closing
+
+    claim = Closing(
         [wish.id],
         _words(wish.answers["artifact"]),
         because=wish.answer("because"),
@@ -124,7 +137,9 @@ def _words(text: str) -> list[str]:
         return [text]
 
 
-def _close(wish: Wish, claim: resolving.Closing) -> Done:
+def _close(wish: Wish, claim: "Closing") -> Done:
+    from overdeck.incidents import resolving
+
     said = _Said()
     (closed,) = resolving.resolve(
         wish.registry, claim, wish.at, warn=said.warnings.append, consent=wish.consent, watch=wish.watch
@@ -135,6 +150,8 @@ def _close(wish: Wish, claim: resolving.Closing) -> Done:
 
 def verify(wish: Wish) -> Done:
     """``od-incidents verify ID``, or ``--all`` where the wish is about none."""
+    from overdeck.incidents import verifying
+
     said = _Said()
     done = verifying.verify(
         wish.registry,
@@ -154,14 +171,17 @@ def verify(wish: Wish) -> Done:
 
 @dataclass(frozen=True)
 class Call:
-    """A form and what is done with it. ``typed``: the command that does the same, with ``{id}`` in it."""
+    """A form and what is done with it. ``verb``: the beginning of the command that does the same, ``{id}`` in it;
+    the fields are its options by name, and ``text`` what stands behind it."""
 
     name: str
     heading: str
     about: str
-    typed: str
+    verb: str
     fields: tuple[Field, ...]
     do: Callable[[Wish], Done]
+    wanted: tuple[str, ...] = ()
+    """Options without which it is refused."""
     proves: bool = False
     """It may run what a commit holds, so it takes time, asks before and can be called off."""
 
@@ -171,6 +191,21 @@ class Call:
             replace(one, label=one.label.format(id=id), value=answers.get(one.key, one.value))
             for one in self.fields
         ]
+
+    def typed(self, id: str, answers: Answers) -> str:
+        """The command that does the same, with what was answered so far."""
+        words = [self.verb.format(id=id)]
+        for one in self.fields:
+            text = answers.get(one.key, "")
+            if one.key == "text":
+                words.append(shlex.quote(text) if text else "TEXT")
+            elif one.key == "artifact":
+                words += [f"--artifact {shlex.quote(word)}" for word in _words(text)] or ["--artifact REF"]
+            elif text:
+                words.append(f"--{one.key} {shlex.quote(text)}")
+            elif one.key in self.wanted:
+                words.append(f"--{one.key} …")
+        return " ".join(words)
 
 
 _REPO = Field("repo", "--repo: where the commits are", placeholder="the registry's repository")
@@ -182,7 +217,7 @@ CALLS = {
             "note",
             "Note on {id}",
             "Writes down what was seen, tried or ruled out. It changes no state.",
-            "od-incidents note {id} TEXT",
+            "od-incidents note {id}",
             (
                 Field("text", "TEXT: what is to be remembered"),
                 Field("link", "--link: an incident that it has to do with", placeholder="none"),
@@ -193,7 +228,7 @@ CALLS = {
             "open",
             "Open an incident",
             "Where one of this class and fingerprint is open already, this is one more occurrence of it.",
-            "od-incidents open --class CLASS --title TITLE",
+            "od-incidents open",
             (
                 Field("class", "--class: what kind of trouble", placeholder="hook-timeout, or its id"),
                 Field("title", "--title: what happened, in one line"),
@@ -201,28 +236,31 @@ CALLS = {
                 Field("build", "--build: the commit that the session runs on", placeholder="unknown"),
             ),
             open_one,
+            wanted=("class", "title"),
         ),
         Call(
             "reopen",
             "Open {id} again",
             "For what was thought to be over. What was seen again is better opened: that counts it.",
-            "od-incidents reopen {id} --because …",
+            "od-incidents reopen {id}",
             (Field("because", "--because: what shows that it is not over"),),
             reopen,
+            wanted=("because",),
         ),
         Call(
             "leave",
             "Leave {id} as it is",
             "Closes it as wont-fix: nobody works on it, and whoever meets it again finds the reason.",
-            "od-incidents resolve {id} --wont-fix --because …",
+            "od-incidents resolve {id} --wont-fix",
             (Field("because", "--because: why it is not fixed"),),
             leave,
+            wanted=("because",),
         ),
         Call(
             "resolve",
             "Resolve {id}",
             "What is to be run is listed first, and run only if you say so.",
-            "od-incidents resolve {id} --artifact REF",
+            "od-incidents resolve {id}",
             (
                 Field(
                     "artifact",

@@ -129,7 +129,8 @@ class IncidentList(Container):
     @work(thread=True, group="list")
     def _read(self, before: Stamp | None) -> None:
         try:
-            listed = None if before is not None and self._reader.stamp() == before else self._reader.listed()
+            same = before is not None and self._reader.stamp() == before
+            listed = None if same else self._reader.listed(first=self._listed is None)
             found: Message = self.Read(listed)
         except TROUBLE as error:
             found = self.Failed(told(error))

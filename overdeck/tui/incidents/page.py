@@ -213,7 +213,7 @@ class IncidentsPage(Page):
 
     def _ask(self, name: str, id: str, answers: Answers, *, key: str = "", refused: str = "") -> None:
         call = CALLS[name]
-        about = f"{call.about}\nThe same: {call.typed.format(id=id)}"
+        about = f"{call.about}\nThe same: {call.typed(id, answers)}"
 
         def take(given: dict[str, str] | None) -> None:
             if given is None:

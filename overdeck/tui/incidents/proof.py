@@ -53,7 +53,7 @@ class Proof:
     @property
     def typed(self) -> str:
         """The command that does the same."""
-        return self.call.typed.format(id=self.id)
+        return self.call.typed(self.id, self.answers)
 
     @property
     def over(self) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from overdeck.errors import ExitCode, OverdeckError, unusable
-from overdeck.incidents import current, log, registry, searching, story, taxonomy
+from overdeck.incidents import current, log, registry, story, taxonomy
 from overdeck.incidents.fold import Incident
 from overdeck.incidents.registry import Registry
 from overdeck.tui.surroundings import Surroundings
@@ -60,10 +60,16 @@ class Reader:
         here = self.registry()
         return (here, log.stamp(here.log), here.taxonomy.stat().st_mtime_ns if here.taxonomy.exists() else 0)
 
-    def listed(self) -> Listed:
+    def listed(self, *, first: bool) -> Listed:
+        """The list; the ``first`` one from what earlier readers kept on disk, a later one from what stories need, too:
+        then the log that has changed is read once for both."""
         stamp, now, here = self.stamp(), self.around.clock(), self.registry()
         warnings: list[str] = []
-        found = current.overview(here, warnings.append, self.around.places.cache)
+        if first:
+            found = current.overview(here, warnings.append, self.around.places.cache)
+        else:
+            found, told = self._kept.read(here)
+            warnings += told
         try:
             known = taxonomy.load(here.taxonomy)
         except OverdeckError as error:
@@ -74,6 +80,8 @@ class Reader:
 
     def found(self, query: str) -> tuple[str, ...]:
         """Keys of the incidents that fit what is typed, best first."""
+        from overdeck.incidents import searching  # with SQLite, which no first row needs
+
         here = self.registry()
         return tuple(one.key for one in searching.as_typed(here, query, cache=self.around.places.cache))
 

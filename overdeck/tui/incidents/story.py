@@ -2,17 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Container, VerticalScroll
 from textual.message import Message
-from textual.widgets import Markdown, Static, TabbedContent, TabPane
+from textual.widgets import Static, TabbedContent, TabPane
 
 from overdeck.errors import OverdeckError
 from overdeck.incidents.fold import OPEN
 from overdeck.incidents.story import Told
 from overdeck.tui.incidents.reading import TROUBLE, Reader, told
+
+if TYPE_CHECKING:
+    from textual.widgets import Markdown
 
 PARTS = ("timeline", "evidence", "playbook")
 
@@ -59,7 +63,6 @@ class StoryPane(Container):
                 yield Static("", markup=False, id="proofs")
             with TabPane("Playbook", id="playbook"), VerticalScroll(can_focus=True):
                 yield Static("", markup=False, id="no-page")
-                yield Markdown("", id="page", open_links=False)
 
     def tell(self, key: str | None) -> None:
         """Show the incident of this key, as the log has it now; None: no incident."""
@@ -119,7 +122,18 @@ class StoryPane(Container):
         self.query_one("#no-page", Static).display = bool(missing)
         if page != self._page:
             self._page = page
-            await self.query_one("#page", Markdown).update(page)
+            await (await self._document()).update(page)
+
+    async def _document(self) -> "Markdown":
+        """The page's widget, made when the first page is looked at: it loads a Markdown parser."""
+        from textual.widgets import Markdown
+
+        found = self.query(Markdown)
+        if found:
+            return found.first()
+        made = Markdown("", id="page", open_links=False)
+        await self.query_one("#playbook VerticalScroll").mount(made)
+        return made
 
 
 def _evidence(story: Told) -> list[str]:

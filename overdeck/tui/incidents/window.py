@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.style import Style
@@ -16,6 +16,8 @@ from overdeck.tui.surroundings import Surroundings
 
 OUTPUT_LINES = 200
 _LOOK_S = 0.1
+_FRAME_LINES = 9
+"""Of the window, besides what is told: its border, heading, command, keys and the line above them."""
 
 
 class ProofWindow(ModalScreen[bool]):
@@ -31,19 +33,19 @@ class ProofWindow(ModalScreen[bool]):
 
     DEFAULT_CSS = """
     ProofWindow { align: center middle; }
-    ProofWindow > VerticalScroll {
-        width: 90%; max-width: 120; min-width: 60; height: auto; max-height: 90%; padding: 0 1;
+    ProofWindow > Vertical {
+        width: 90%; max-width: 120; min-width: 60; height: auto; max-height: 100%; padding: 0 1;
         border: round $primary; background: $surface;
     }
     ProofWindow #heading { text-style: bold; }
-    ProofWindow #typed, ProofWindow #heard { color: $text-muted; }
-    ProofWindow #plan { color: $warning; margin: 1 0 0 0; display: none; }
-    ProofWindow #heard { margin: 1 0 0 0; max-height: 12; display: none; overflow-y: auto; }
-    ProofWindow #ended { margin: 1 0 0 0; display: none; }
+    ProofWindow #typed, ProofWindow #output { color: $text-muted; }
+    ProofWindow #told { height: auto; }
+    ProofWindow #told > Static { margin: 1 0 0 0; }
+    ProofWindow #plan { color: $warning; }
     ProofWindow #ended.refused { color: $error; }
     ProofWindow #ended.done { color: $success; }
     ProofWindow #keys {
-        margin: 1 0 0 0; link-style: none; link-background: $surface; link-color: $foreground;
+        height: 1; margin: 1 0 0 0; link-style: none; link-background: $surface; link-color: $foreground;
     }
     """
 
@@ -53,14 +55,14 @@ class ProofWindow(ModalScreen[bool]):
         self._around = around
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll():
+        with Vertical():
             yield Static(self.proof.heading, markup=False, id="heading")
-            yield Static(f"the same: {self.proof.typed}", markup=False, id="typed")
-            yield Static("", markup=False, id="steps")
-            yield Static("", markup=False, id="plan")
-            with VerticalScroll(id="heard", can_focus=False):
+            yield Static(f"The same: {self.proof.typed}", markup=False, id="typed")
+            with VerticalScroll(id="told"):
+                yield Static("", markup=False, id="ended")
+                yield Static("", markup=False, id="plan")
+                yield Static("", markup=False, id="steps")
                 yield Static("", markup=False, id="output")
-            yield Static("", markup=False, id="ended")
             yield Static("", id="keys")
 
     def on_mount(self) -> None:
@@ -68,30 +70,32 @@ class ProofWindow(ModalScreen[bool]):
         self.set_interval(_LOOK_S, self.look)
 
     def look(self) -> None:
-        """Show the proof as it is now."""
+        """Show the proof as it is now: what counts first, the rest below it."""
         proof = self.proof
+        asking = proof.stage is Stage.asking
+        self.query_one("#told").styles.max_height = max(4, self.size.height - _FRAME_LINES)
+        ended = self.query_one("#ended", Static)
+        ended.set_class(proof.stage is Stage.refused, "refused")
+        ended.set_class(proof.stage is Stage.done, "done")
+        self._show("#ended", "\n".join(self._end()))
+        question = ["to be run, with your rights and without a network where this system can cut it:"]
+        self._show("#plan", "\n".join([*question, *(f"  {line}" for line in proof.plan)]) if asking else "")
         lines = [*proof.steps]
         if not proof.over:
             waited = span(self._around.clock() - proof.since)
             lines.append(f"cancelling …, {waited}" if proof.cancelled else f"… {waited}")
         self._show("#steps", "\n".join(lines))
-        asking = proof.stage is Stage.asking
-        question = ["to be run, with your rights and without a network where this system can cut it:"]
-        self._show("#plan", "\n".join([*question, *(f"  {line}" for line in proof.plan)]), when=asking)
         output = proof.output(OUTPUT_LINES)
-        self._show("#output", "\n".join(["what it printed (the log keeps its digest):", *output]))
-        self.query_one("#heard").display = bool(output)
-        ended = self.query_one("#ended", Static)
-        ended.set_class(proof.stage is Stage.refused, "refused")
-        ended.set_class(proof.stage is Stage.done, "done")
-        self._show("#ended", "\n".join(self._end()), when=proof.over)
+        self._show(
+            "#output", "\n".join(["what it printed (the log keeps its digest):", *output]) if output else ""
+        )
         self.query_one("#keys", Static).update(self._keys())
 
-    def _show(self, selector: str, text: str, *, when: bool = True) -> None:
+    def _show(self, selector: str, text: str) -> None:
         box = self.query_one(selector, Static)
         if str(box.content) != text:
             box.update(text)
-        box.display = when and bool(text)
+        box.display = bool(text)
 
     def _end(self) -> list[str]:
         if self.proof.outcome is not None:
@@ -112,7 +116,7 @@ class ProofWindow(ModalScreen[bool]):
             ("y", "run it", "answer(True)", asking),
             ("n", "do not", "answer(False)", asking),
             ("x", "cancel", "cancel", not over and not self.proof.cancelled),
-            ("e", "change and try again", "change", refused),
+            ("e", "change", "change", refused),
             ("esc", "close" if over else "close, it goes on", "close", True),
         )
         parts = []
