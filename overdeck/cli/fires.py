@@ -4,6 +4,7 @@ import csv
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,9 +15,10 @@ from overdeck.errors import not_found, usage
 from overdeck.paths import Places
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from overdeck.telemetry.report import ModuleRow, Report
+    from overdeck.wiring.dossier import Dossier
 
 
 class FiresGroup(TyperGroup):
@@ -61,7 +63,11 @@ def fires(
     ] = None,
     sort: Annotated[str, typer.Option("--sort", metavar="COLUMN", help="Order by this column.")] = "verdict",
     everything: Annotated[
-        bool, typer.Option("--all", help="Also modules that are in the logs and not switched on any more.")
+        bool,
+        typer.Option(
+            "--all",
+            help="Also modules that are not switched on any more, and hooks of settings that are no modules.",
+        ),
     ] = False,
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="First make the whole database again from the logs.")
@@ -85,9 +91,15 @@ def fires(
         if as_json and as_csv:
             raise usage("--json and --csv exclude each other", hint="overdeck fires --json")
         places = Places.from_environment()
-        found = _report(out, places, since, event=event, everything=everything, rebuild=rebuild)
-        rows = sort_rows(_only(found, module), by)
-        out.data = _data(found, rows)
+        whole = as_json or as_csv or everything or module is not None
+        found, known = _report(
+            out, places, since, event=event, everything=everything, rebuild=rebuild, whole=whole, module=module
+        )
+        modules, hooks = _only(found, module)
+        rows = sort_rows([*modules, *(hooks if everything or not modules else ())], by)
+        out.data = {**_data(found, sort_rows(modules, by)), "hooks": _records(sort_rows(hooks, by))}
+        if known is not None:
+            out.data |= _beyond(known)
         if as_csv:
             _print_csv(rows)
             out.note(_age(found))
@@ -107,9 +119,11 @@ def suspects(context: typer.Context, since: SinceOption = _DEFAULT_SINCE, as_jso
         from overdeck.telemetry.columns import column, sort_rows
         from overdeck.telemetry.verdict import SUSPECTS
 
-        found = _report(out, Places.from_environment(), since)
+        found, _ = _report(out, Places.from_environment(), since, whole=as_json)
         rows = sort_rows((row for row in found.rows if row.verdict in SUSPECTS), column("verdict"))
         out.data = _data(found, rows)
+        if as_json:
+            out.data["hooks"] = _records(row for row in found.hooks if row.verdict in SUSPECTS)
         if rows:
             _print_table(out, found, rows)
         else:
@@ -122,10 +136,14 @@ def candidates(context: typer.Context, as_json: JsonOption = False) -> None:
     """Show the modules that may go, and what to type. Nothing is ever removed for you."""
     _since, as_json = _given(context, _DEFAULT_SINCE, as_json)
     with verb("fires.candidates", as_json) as out:
+        from dataclasses import asdict
+
+        from overdeck.telemetry.removal import removal
+
         places = Places.from_environment()
-        found = _report(out, places, _DEFAULT_SINCE)
+        found, _ = _report(out, places, _DEFAULT_SINCE, whole=as_json)
         rows = [row for row in found.rows if row.verdict == "removal-candidate"]
-        steps = {row.id: _removal(places, row) for row in rows}
+        steps = {row.id: asdict(removal(places, row)) for row in rows}
         out.data = {
             **_data(found, rows),
             "modules": [{**record, "remove": steps[str(record["id"])]} for record in _records(rows)],
@@ -235,7 +253,10 @@ def _report(
     event: str | None = None,
     everything: bool = False,
     rebuild: bool = False,
-) -> "Report":
+    whole: bool = False,
+    module: str | None = None,
+) -> "tuple[Report, Dossier | None]":
+    """The report, with all that costs more where it is ``whole``; then with more about one ``module``, where it is."""
     from overdeck.dispatch.matchers import CLAUDE_EVENTS
     from overdeck.telemetry.ingest import up_to_date
     from overdeck.telemetry.report import report
@@ -244,18 +265,41 @@ def _report(
     window = parse_since(since)
     if event is not None and event not in CLAUDE_EVENTS:
         raise usage(f"there is no event {event!r}: one of {', '.join(CLAUDE_EVENTS)}", hint="overdeck fires")
+    known = None
     with up_to_date(places, rebuild=rebuild) as (published, warnings):
-        found = report(places, published, since=window, event=event, everything=everything)
+        found = report(places, published, since=window, event=event, everything=everything, whole=whole)
+        if whole:
+            from overdeck.wiring.dossier import dossier
+            from overdeck.wiring.unadopted import with_hooks
+
+            found = with_hooks(found, places, published, Path.cwd())
+            chosen = next((row for row in found.all_rows if row.id == module), None)
+            known = dossier(places, published, chosen, found.now) if chosen is not None else None
     for warning in dict.fromkeys([*warnings, *found.warnings]):
         out.warn(warning)
-    return found
+    return found, known
 
 
-def _only(found: "Report", module: str | None) -> "Sequence[ModuleRow]":
+def _beyond(known: "Dossier") -> dict[str, object]:
+    """What only one module's document holds."""
+    from dataclasses import asdict
+
+    from overdeck.telemetry.words import iso
+
+    return {
+        "fires": [{**asdict(fire), "ts": iso(fire.ts)} for fire in known.fires],
+        "failures": [failure._asdict() for failure in known.failures],
+        "costs": [{**asdict(cost), "day": cost.day.isoformat()} for cost in known.costs],
+    }
+
+
+def _only(found: "Report", module: str | None) -> "tuple[Sequence[ModuleRow], Sequence[ModuleRow]]":
+    """Modules and hooks: all of them, or the one that was asked for."""
     if module is None:
-        return found.rows
-    rows = [row for row in found.rows if row.id == module]
-    if not rows:
+        return found.rows, found.hooks
+    modules = [row for row in found.rows if row.id == module]
+    hooks = [row for row in found.hooks if row.id == module]
+    if not modules and not hooks:
         ids = [row.id for row in found.rows]
         raise not_found(
             f"no module {module!r} is switched on: {', '.join(ids) or 'none is'}",
@@ -263,10 +307,10 @@ def _only(found: "Report", module: str | None) -> "Sequence[ModuleRow]":
             hint="overdeck fires --all",
             data={"candidates": ids},
         )
-    return rows
+    return modules, hooks
 
 
-def _records(rows: "Sequence[ModuleRow]") -> list[dict[str, object]]:
+def _records(rows: "Iterable[ModuleRow]") -> list[dict[str, object]]:
     from overdeck.telemetry.columns import as_record
 
     return [as_record(row) for row in rows]
@@ -304,7 +348,10 @@ def _print_close(out: Output, found: "Report", rows: "Sequence[ModuleRow]") -> N
         out.line(
             "No hook has logged anything yet. Next: overdeck install; where that was done, a call in the client"
         )
-    shown = f"{len(rows)} of {len(found.rows)} modules"
+    modules = sum(row.adopted for row in rows)
+    shown = f"{modules} of {len(found.rows)} modules"
+    if len(rows) > modules:
+        shown += f" and {len(rows) - modules} hooks that are none"
     out.line(f"{shown}, counts of the last {span(found.since)}, {_age(found)}")
 
 
@@ -347,14 +394,9 @@ def _print_csv(rows: "Sequence[ModuleRow]") -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(RECORD)
     for row in rows:
-        record = as_record(row) | {"events": " ".join(name for name, _matcher in row.events)}
+        record = as_record(row) | {
+            "events": " ".join(name for name, _matcher in row.events),
+            "daily": " ".join(map(str, row.daily)),
+            "wired": " ".join(f"{place.file}#{place.pointer}" for place in row.wired),
+        }
         writer.writerow(record.values())
-
-
-def _removal(places: Places, row: "ModuleRow") -> dict[str, str]:
-    return {
-        "test": f"overdeck hooks test {row.id}",
-        "keep": f'overdeck fires keep {row.id} --because "…"',
-        "file": str(places.config_file),
-        "toml": f"[modules.{row.id}]\nenabled = false\n",
-    }

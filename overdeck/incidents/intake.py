@@ -131,17 +131,21 @@ def _of_transcripts(report: Node, at: str) -> Iterator[Seen]:
         killed, lost = row.key("killed").of(int), row.key("not_started").of(int)
         if command.value is None or killed + lost == 0:
             continue
-        line = command.of(str)
-        files = [word.rpartition("/")[2] for word in line.split() if "/" in word and "=" not in word]
-        name = " ".join(files[:2]) or (line.split() or ["a hook"])[0]
-        about = f"{name} {hashlib.sha256(line.encode(errors='surrogatepass')).hexdigest()[:8]}"
-        look = f"{at[:10]} {killed} {lost}"
-        if killed:
-            said = f"{name} was killed at its timeout {killed} times"
-            yield _seen("transcripts: killed", "hook-timeout", said, about, look, at=at)
-        if lost:
-            said = f"{name} did not start {lost} times"
-            yield _seen("transcripts: not-started", "launcher-dead", said, about, look, at=at)
+        yield from of_hook(command.of(str), killed, lost, at)
+
+
+def of_hook(line: str, killed: int, lost: int, at: str) -> Iterator[Seen]:
+    """What the records of one command line tell: so often killed at its timeout, so often not started (``lost``)."""
+    files = [word.rpartition("/")[2] for word in line.split() if "/" in word and "=" not in word]
+    name = " ".join(files[:2]) or (line.split() or ["a hook"])[0]
+    about = f"{name} {hashlib.sha256(line.encode(errors='surrogatepass')).hexdigest()[:8]}"
+    look = f"{at[:10]} {killed} {lost}"
+    if killed:
+        said = f"{name} was killed at its timeout {killed} times"
+        yield _seen("transcripts: killed", "hook-timeout", said, about, look, at=at)
+    if lost:
+        said = f"{name} did not start {lost} times"
+        yield _seen("transcripts: not-started", "launcher-dead", said, about, look, at=at)
 
 
 def _of_fires(data: Node) -> Iterator[Seen | None]:
@@ -149,23 +153,31 @@ def _of_fires(data: Node) -> Iterator[Seen | None]:
 
     Counts speak of a sliding window, so the same count on the same day is the same look.
     """
+    data.key("as_of").text()
     at = _time(data.key("as_of"))
-    day = data.key("as_of").text()[:10]
     for module in data.key("modules").items():
         name, verdict = module.key("id").text(), module.key("verdict").text()
         timeouts, errors = module.key("timeouts").of(int), module.key("errors").of(int)
-        found: list[Seen | None] = []
-        if timeouts > 0:
-            said = f"{name} was killed at its deadline {timeouts} times"
-            found.append(_seen("fires: timeouts", "hook-timeout", said, name, f"{day} {timeouts}", at=at))
-        if errors > 0:
-            said = f"{name} failed {errors} times"
-            hint = "module-crashing"
-            found.append(_seen("fires: errors", hint, said, name, f"{day} {errors}", at=at))
-        if verdict not in IDLE_VERDICTS and not found:
-            said = f"{name} is {verdict}: {module.key('why').of(str)}"
-            found.append(_seen(f"fires: {verdict}", "", said, name, day, at=at))
-        yield from found or [None]
+        found = of_module(name, verdict, module.key("why").of(str), timeouts, errors, at)
+        if not found:
+            yield None
+        yield from found
+
+
+def of_module(name: str, verdict: str, why: str, timeouts: int, errors: int, at: str) -> list[Seen]:
+    """What a row of ``overdeck fires`` tells at ``at`` (a timestamp); nothing where the module does no harm."""
+    day = at[:10]
+    found: list[Seen] = []
+    if timeouts > 0:
+        said = f"{name} was killed at its deadline {timeouts} times"
+        found.append(_seen("fires: timeouts", "hook-timeout", said, name, f"{day} {timeouts}", at=at))
+    if errors > 0:
+        said = f"{name} failed {errors} times"
+        found.append(_seen("fires: errors", "module-crashing", said, name, f"{day} {errors}", at=at))
+    if verdict not in IDLE_VERDICTS and not found:
+        said = f"{name} is {verdict}: {why}"
+        found.append(_seen(f"fires: {verdict}", "", said, name, day, at=at))
+    return found
 
 
 def _is_lines(raw: bytes) -> bool:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from overdeck.errors import usage
-from overdeck.telemetry.report import ModuleRow
+from overdeck.telemetry.advice import what_to_do
+from overdeck.telemetry.report import ModuleRow, Wired
 from overdeck.telemetry.verdict import VERDICTS
-from overdeck.telemetry.words import ago, iso, percent
+from overdeck.telemetry.words import ago, iso, percent, size, sparkline
 
 Sortable = str | int | float | tuple[bool, str | int | float]
 
@@ -67,6 +68,67 @@ COLUMNS = (
     Column("verdict", "verdict", lambda row, _now: row.verdict, _urgency),
     Column("why", "why", lambda row, _now: row.why, lambda row: row.why),
 )
+"""The terminal's: they fit it."""
+
+
+def _ms(key: str, title: str) -> Column:
+    def text(row: ModuleRow, _now: datetime) -> str:
+        value = getattr(row, key)
+        return "?" if value is None else f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
+
+    def order(row: ModuleRow) -> Sortable:
+        value = getattr(row, key)
+        return -1.0 if value is None else float(value)
+
+    return Column(key.replace("_", "-"), title, text, order, right=True, largest_first=True)
+
+
+def _daily(key: str, width: int) -> Column:
+    """Fires of each day; sorted by how many of them there were."""
+    return Column(
+        key,
+        "by day",
+        lambda row, _now: sparkline(row.daily, width),
+        lambda row: sum(row.daily),
+        largest_first=True,
+    )
+
+
+def canary_word(row: ModuleRow) -> str:
+    """The last result of its matrix in a word; a dash where there can be none."""
+    if row.last_canary is None:
+        return "not run" if row.adopted and row.enabled and row.cls != "adopted" else "-"
+    return "passes" if row.last_canary.passed else "FAILS"
+
+
+DAILY = _daily("daily", 30)
+DAILY_NARROW = _daily("daily", 10)
+"""The same in a third of the width: three days a bar."""
+
+MORE = (
+    DAILY,
+    _ms("p50_ms", "p50 ms"),
+    _ms("p95_ms", "p95 ms"),
+    Column(
+        "share",
+        "cost",
+        lambda row, _now: percent(100 * row.share) if row.total_ms else "?" if row.asked is None else "0 %",
+        lambda row: row.share,
+        right=True,
+        largest_first=True,
+    ),
+    Column(
+        "context-bytes",
+        "context",
+        lambda row, _now: size(row.context_bytes),
+        lambda row: row.context_bytes,
+        right=True,
+        largest_first=True,
+    ),
+    Column("canary", "canary", lambda row, _now: canary_word(row), canary_word),
+    Column("source", "from", lambda row, _now: row.source, lambda row: row.source),
+)
+"""What a screen has room for beside them, of a report that is ``whole``."""
 
 
 RECORD: dict[str, Callable[[ModuleRow], object]] = {
@@ -97,6 +159,13 @@ RECORD: dict[str, Callable[[ModuleRow], object]] = {
     "last_canary": lambda row: iso(row.last_canary.ts) if row.last_canary else None,
     "verdict": lambda row: row.verdict,
     "why": lambda row: row.why,
+    "next": what_to_do,
+    "total_ms": lambda row: row.total_ms,
+    "source": lambda row: row.source,
+    "client": lambda row: row.client,
+    "command": lambda row: row.command,
+    "daily": lambda row: list(row.daily),
+    "wired": lambda row: [place._asdict() for place in row.wired],
 }
 """What JSON and CSV carry of a row: moments ISO-8601 UTC, durations in ms, sizes in bytes."""
 
@@ -110,7 +179,7 @@ def fired(row: ModuleRow) -> str:
 def column(key: str) -> Column:
     """The column of that key, or of the JSON key beside it; raises OverdeckError (usage) with those there are."""
     name = "module" if key == "id" else key.replace("_", "-")
-    for known in COLUMNS:
+    for known in (*COLUMNS, *MORE):
         if known.key == name:
             return known
     if recorded := RECORD.get(name.replace("-", "_")):
@@ -135,21 +204,52 @@ def _order_of(value: Callable[[ModuleRow], object]) -> Callable[[ModuleRow], Sor
 
 
 def details(row: ModuleRow, now: datetime) -> tuple[str, ...]:
-    """What the table has no room for, for one module alone: lines of text."""
+    """What the table has no room for, for one module or hook alone: lines of text."""
     times = "/".join("?" if ms is None else f"{ms:g}" for ms in (row.p50_ms, row.p95_ms, row.p99_ms))
-    if row.last_canary:
-        canary = f"{'passed' if row.last_canary.passed else 'failed'} {ago(row.last_canary.ts, now)}"
-    else:
-        silent = row.verdict in ("quiet", "removal-candidate", "dead")
-        canary = f"not run: overdeck hooks test {row.id}" if silent else "not asked for, the module is not silent"
+    cost = (
+        f"p50/p95/p99 {times} ms, {percent(100 * row.share)} share of all hook time, "
+        f"context {row.context_bytes:,} bytes"
+    )
+    days = f"fires of the last {len(row.daily)} days: {sparkline(row.daily, len(row.daily))}" if row.daily else ""
+    wired = tuple(f"wired: {place_line(place)}" for place in row.wired)
+    if not row.adopted:
+        lines = (
+            f"next: {what_to_do(row)}",
+            f"starts {row.command}",
+            f"acted {row.fired:,} (blocked {row.deny:,}), by its records",
+            cost,
+            days,
+        )
+        return (*(line for line in lines if line), *wired)
     since = f"{row.enabled_since:%Y-%m-%d}" if row.enabled_since else "?"
-    return (
+    told = (
+        f"next: {what_to_do(row)}",
         f"fired {fired(row)}",
         f"enabled since {since}, last asked {ago(row.last_asked, now)}",
-        f"p50/p95/p99 {times} ms, {percent(100 * row.share)} share of all hook time, "
-        f"context {row.context_bytes:,} bytes",
-        f"last canary: {canary}",
+        cost,
+        f"last canary: {canary_line(row, now)}",
+        days,
     )
+    return (*(line for line in told if line), *(wired or ("wired: nowhere here: overdeck install",)))
+
+
+def canary_line(row: ModuleRow, now: datetime) -> str:
+    """What the last run of its matrix gave, or why there is none and what to type."""
+    if row.cls == "adopted":
+        return "none: an adopted hook has a certificate, no matrix: overdeck adopt --check"
+    if row.last_canary is None:
+        return f"not run: overdeck hooks test {row.id}"
+    found = row.last_canary
+    cases = f", {found.cases} cases" if found.cases else ""
+    return f"{'passed' if found.passed else 'failed'} {ago(found.ts, now)}{cases}" + "".join(
+        f"; {failure}" for failure in found.failures
+    )
+
+
+def place_line(place: Wired) -> str:
+    """A place of the wiring in one line: event, matcher, file, and why it does not run from there."""
+    note = f" (does not run: {place.note})" if place.note else ""
+    return f"{place.event}({place.matcher or '*'}) {place.file} {place.pointer}{note}"
 
 
 def sort_rows(rows: Iterable[ModuleRow], by: Column, *, flipped: bool = False) -> list[ModuleRow]:
@@ -159,16 +259,14 @@ def sort_rows(rows: Iterable[ModuleRow], by: Column, *, flipped: bool = False) -
 
 
 def filter_rows(rows: Iterable[ModuleRow], text: str) -> list[ModuleRow]:
-    """Rows whose id, class, pack, events or verdict contain every word of ``text``, whatever its case."""
+    """Rows whose id, class, source, events, verdict or client contain every word of ``text``, whatever its case."""
     words = text.lower().split()
-    return [
-        row
-        for row in rows
-        if all(
-            word in f"{row.id} {row.cls} {row.pack} {' '.join(e for e, _ in row.events)} {row.verdict}".lower()
-            for word in words
-        )
-    ]
+    return [row for row in rows if all(word in _searched(row) for word in words)]
+
+
+def _searched(row: ModuleRow) -> str:
+    events = " ".join(event for event, _matcher in row.events)
+    return f"{row.id} {row.cls} {row.source} {events} {row.verdict} {row.client}".lower()
 
 
 def as_record(row: ModuleRow) -> dict[str, object]:

@@ -208,18 +208,22 @@ def _is_current(places: Places) -> bool:
 
 
 @contextmanager
-def up_to_date(places: Places, *, rebuild: bool = False) -> Iterator[tuple[Published, list[str]]]:
+def up_to_date(
+    places: Places, *, rebuild: bool = False, now: datetime | None = None
+) -> Iterator[tuple[Published, list[str]]]:
     """The published copy, after a tick where there is anything to take in, and what its reader should know.
 
-    Where another ingest is at work, what was published serves; raises OverdeckError where there is none yet.
+    ``now`` (aware) is the time of that tick. Where another ingest is at work, what was published serves; raises
+    OverdeckError where there is none yet.
     """
-    moment = datetime.now(UTC)
+    moment = now or datetime.now(UTC)
     with ExitStack() as stack:
         current, warnings = None, []
         if not rebuild and places.published.exists():
             with suppress(OverdeckError):  # a copy that cannot be read is made anew by the tick
                 published = stack.enter_context(store.reader(places))
                 current = replace(published, as_of=moment) if _nothing_new(places, published, moment) else None
+        locked = False
         if current is None:
             stack.close()
             try:
@@ -228,7 +232,8 @@ def up_to_date(places: Places, *, rebuild: bool = False) -> Iterator[tuple[Publi
                 if error.exit_code is not ExitCode.BUSY or rebuild or not places.published.exists():
                     raise
                 warnings = [f"{error.message}: this is what was published before"]
-            current = stack.enter_context(store.reader(places))
+                locked = True
+            current = replace(stack.enter_context(store.reader(places)), locked=locked)
         yield current, warnings
 
 

@@ -1,19 +1,26 @@
-"""The report: every module that is on, what it was asked, what it did, the verdict. One function, two doors."""
+"""The report: every module that is on, what it was asked, what it did, the verdict. One function, two doors.
+
+Hooks that are no modules join it in ``wiring.unadopted``: they stand in settings files, not in our logs.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
-from overdeck.authoring.canaries import Canary, last
+from overdeck.authoring.canaries import Canary, finder
 from overdeck.authoring.fleet import load_fleet, recipe_for
 from overdeck.dispatch.manifest import Manifest
 from overdeck.paths import Places
 from overdeck.telemetry.counts import Tallies, Tally, tally
 from overdeck.telemetry.keep import kept
-from overdeck.telemetry.store import Published, reader
+from overdeck.telemetry.series import DAYS, fires_per_day
+from overdeck.telemetry.store import Published
 from overdeck.telemetry.verdict import REMOVAL_DAYS, Counts, Judgement, judge
 from overdeck.telemetry.words import ago
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 DEFAULT_SINCE = timedelta(days=7)
 
@@ -21,11 +28,27 @@ FindCanary = Callable[[Manifest], Canary | None]
 """The last result of a module's matrix; None where it was not run. Asked only of silent modules."""
 
 
+UNADOPTED = "un-adopted"
+"""The class of a hook that a client starts by itself, without Overdeck."""
+
+
+class Wired(NamedTuple):
+    """A place in a file that makes a client start it. ``note``: why it does not run from there; empty where it does."""
+
+    event: str
+    matcher: str
+    file: str
+    pointer: str
+    note: str = ""
+
+
 @dataclass(frozen=True)
 class ModuleRow:
-    """One module in the report. Times aware UTC; ``share`` is its part of all hook time, 0 to 1.
+    """One module in the report, or one hook that is none. Times aware UTC; ``share``: of all hook time, 0 to 1.
 
-    ``asked`` is None where no calls log says how often it was asked; ``last_canary`` is looked up for silent modules.
+    ``asked`` is None where no calls log says how often it was asked; ``last_canary`` is looked up for silent modules,
+    and with ``whole`` for all; ``daily`` (``series.DAYS`` counts of fires) is empty without it. ``total_ms`` is all its
+    time in the window. ``command``: what starts a hook that is no module (``cls`` is then ``UNADOPTED``), else empty.
     """
 
     id: str
@@ -59,11 +82,28 @@ class ModuleRow:
     last_canary: Canary | None
     verdict: str
     why: str
+    total_ms: float = 0.0
+    daily: tuple[int, ...] = ()
+    command: str = ""
+    client: str = ""
+    source: str = ""
+    """Where it comes from, as people group by it: ``pack NAME``, ``plugin NAME``, ``user settings``, …"""
+    wired: tuple[Wired, ...] = ()
+    not_started: int = 0
+    """Of its errors (a hook's alone): runs that never began."""
+
+    @property
+    def adopted(self) -> bool:
+        """Whether Overdeck runs it: everything but a hook that only its client knows."""
+        return self.cls != UNADOPTED
 
 
 @dataclass(frozen=True)
 class Report:
-    """All rows, how old the data is, and what to know about it. ``logged``: whether any log gave any line."""
+    """All rows, how old the data is, and what to know about it. ``logged``: whether any log gave any line.
+
+    ``hooks`` are those that are no modules; empty until ``wiring.unadopted`` looked for them.
+    """
 
     rows: tuple[ModuleRow, ...]
     since: timedelta
@@ -72,15 +112,22 @@ class Report:
     as_of: datetime
     logged: bool
     warnings: tuple[str, ...]
+    hooks: tuple[ModuleRow, ...] = ()
+
+    @property
+    def all_rows(self) -> tuple[ModuleRow, ...]:
+        """The modules, then the hooks that are none."""
+        return (*self.rows, *self.hooks)
 
 
 @dataclass(frozen=True)
 class FireLine:
-    """One fire of a module; ``ts`` aware UTC."""
+    """One fire of a module, or a recorded act of a hook; ``ts`` aware UTC."""
 
     ts: datetime
     event: str
     action: str
+    module: str = ""
 
 
 def report(
@@ -92,25 +139,31 @@ def report(
     event: str | None = None,
     everything: bool = False,
     canary: FindCanary | None = None,
+    whole: bool = False,
 ) -> Report:
     """Judge every enabled module on the published copy; with ``everything`` also those the logs alone know.
+
+    ``whole`` fills in what costs more: ``daily`` of every row, and the canaries of modules that are not silent.
 
     Raises OverdeckError where the config cannot be read.
     """
     now = now or datetime.now(UTC)
-    find = canary or partial(last, places)
+    find = canary or finder(places)
     fleet = load_fleet(recipe_for(places))
     enabled = [m for m in fleet.enabled if event is None or event in m.events]
     windows = _Windows(now, since, {m.lifetime_days for m in enabled if m.lifetime_days})
     tallies = tally(published.connection, window=windows.asked_for, starts=windows.starts(), now=now, event=event)
     words = {id: str(word) for id, word in kept(places).items()}
     rows = [
-        _row(manifest, tallies, windows, words.get(manifest.id), places.calls_log.name, find, event)
+        _row(manifest, tallies, windows, words.get(manifest.id), places.calls_log.name, find, event, whole=whole)
         for manifest in enabled
     ]
     if everything:
         on = {manifest.id for manifest in fleet.enabled}
         rows += [_gone(id, tallies, windows) for id in sorted(set(tallies.modules) - on)]
+    if whole:
+        daily = fires_per_day(published.connection, now, event)
+        rows = [replace(row, daily=daily.get(row.id, (0,) * DAYS)) for row in rows]
     warnings = [f"a manifest cannot be read: {problem}" for problem in fleet.problems]
     ahead = sum(entry.future for entry in tallies.modules.values())
     if ahead:
@@ -126,15 +179,14 @@ def report(
     )
 
 
-def last_fires(places: Places, module: str, n: int) -> list[FireLine]:
+def last_fires(connection: "DuckDBPyConnection", module: str, n: int) -> list[FireLine]:
     """The last ``n`` fires of a module, newest first, from the published copy."""
-    with reader(places) as published:
-        rows = published.connection.execute(
-            "select ts, event, action from counted_fires where module = ? "
-            "order by ts desc, source desc, pos desc limit ?",
-            [module, n],
-        ).fetchall()
-    return [FireLine(ts.replace(tzinfo=UTC), event, action) for ts, event, action in rows]
+    rows = connection.execute(
+        "select ts, event, action from counted_fires where module = ? "
+        "order by ts desc, source desc, pos desc limit ?",
+        [module, n],
+    ).fetchall()
+    return [FireLine(ts.replace(tzinfo=UTC), event, action, module) for ts, event, action in rows]
 
 
 class _Windows:
@@ -173,6 +225,8 @@ def _row(
     calls_log: str,
     canary: FindCanary,
     event: str | None,
+    *,
+    whole: bool,
 ) -> ModuleRow:
     entry = tallies.modules.get(manifest.id, Tally())
     now = windows.now
@@ -225,9 +279,10 @@ def _row(
         enabled_since=since,
         lifetime_days=manifest.lifetime_days,
         keep=word,
-        last_canary=found,
+        last_canary=canary(manifest) if whole and found is None else found,
         verdict=judged.verdict,
         why=judged.why,
+        source="your modules" if manifest.user else f"pack {manifest.pack}",
     )
 
 
@@ -276,6 +331,7 @@ def _counted(id: str, entry: Tally, tallies: Tallies, windows: _Windows) -> Modu
         p95_ms=entry.p95_ms,
         p99_ms=entry.p99_ms,
         share=entry.us / tallies.us if tallies.us else 0.0,
+        total_ms=entry.us / 1000,
         context_bytes=entry.context_bytes,
         last_fire=entry.last_fire,
         future=entry.future,

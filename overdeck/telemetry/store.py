@@ -46,10 +46,14 @@ class Opened:
 
 @dataclass(frozen=True)
 class Published:
-    """The readers' copy, open read-only. ``as_of`` (UTC) is the last ingest tick."""
+    """The readers' copy, open read-only. ``as_of`` (UTC) is the last ingest tick.
+
+    ``locked``: another process is ingesting, so that this is what was published before.
+    """
 
     connection: "DuckDBPyConnection"
     as_of: datetime
+    locked: bool = False
 
 
 @contextmanager

@@ -66,6 +66,43 @@ def test_csv_has_the_same_keys(busy: "User") -> None:
     assert list(rows[0]) == list(busy.run("fires", "--json").data["modules"][0])
 
 
+def test_json_has_days_wiring_and_next_step_of_each_module_and_the_hooks_that_are_none(busy: "User") -> None:
+    settings = busy.places.claude_dir / "settings.json"
+    settings.parent.mkdir()
+    hook = {"type": "command", "command": "python3 /opt/guard.py"}
+    settings.write_text(json.dumps({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}}))
+
+    data = busy.run("fires", "--json").data
+
+    modules = {module["id"]: module for module in data["modules"]}
+    assert len(modules["acts"]["daily"]) == 30 and sum(modules["acts"]["daily"]) == 1
+    assert "overdeck hooks errors broken" in modules["broken"]["next"]
+    (guard,) = data["hooks"]
+    assert (guard["id"], guard["class"], guard["verdict"]) == ("guard.py", "un-adopted", "unknown")
+    assert guard["wired"][0]["file"] == str(settings)
+
+
+def test_hooks_that_are_no_modules_are_in_the_table_only_where_all_is_asked_for(busy: "User") -> None:
+    settings = busy.places.claude_dir / "settings.json"
+    settings.parent.mkdir()
+    hook = {"type": "command", "command": "python3 /opt/guard.py"}
+    settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
+
+    assert "guard.py" not in busy.run("fires").out
+    everything = busy.run("fires", "--all").out
+    assert "guard.py" in everything and "3 of 3 modules and 1 hooks that are none" in everything
+    assert "starts python3 /opt/guard.py" in busy.run("fires", "--module", "guard.py").out
+
+
+def test_json_of_one_module_has_its_last_fires_failures_and_what_each_day_cost(busy: "User") -> None:
+    busy.call(ran={"acts": {"us": 2000, "bytes": 0, "end": "fire"}})
+    data = busy.run("fires", "--json", "--module", "acts").data
+
+    assert [fire["action"] for fire in data["fires"]] == ["deny"]
+    assert data["failures"] == []
+    assert (data["costs"][-1]["runs"], data["costs"][-1]["p50_ms"]) == (1, 2.0)
+
+
 def test_csv_of_nothing_still_has_its_header(user: "User") -> None:
     assert user.run("fires", "--csv").out.startswith("id,class,")
 

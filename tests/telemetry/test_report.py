@@ -14,6 +14,7 @@ from overdeck.authoring.fleet import load_fleet, recipe_for
 from overdeck.dispatch.manifest import Manifest
 from overdeck.telemetry.keep import keep, kept, let_go
 from overdeck.telemetry.report import last_fires
+from overdeck.telemetry.store import reader
 
 if TYPE_CHECKING:
     from conftest import User
@@ -274,7 +275,8 @@ def test_last_fires_are_newest_first(user: "User") -> None:
         user.fire("m", ts=user.ago(hours=hours), action="act")
     user.fire("other")
     user.tick()
-    fires = last_fires(user.places, "m", 2)
+    with reader(user.places) as published:
+        fires = last_fires(published.connection, "m", 2)
     assert [round((user.now - fire.ts).total_seconds() / 3600) for fire in fires] == [1, 2]
     assert {(fire.event, fire.action) for fire in fires} == {("PreToolUse", "act")}
 

@@ -1,197 +1,630 @@
 """The hooks page, driven by a pilot that waits for what it wants to see and never sleeps."""
 
 import json
-from collections.abc import AsyncIterator
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
+import hookhomes
 import pages
 import pytest
-from pages import Seen, home_environ
+from hookhomes import GUARD, NOON, HookHome
+from pages import Seen, both_sizes
 from textual.widgets import DataTable, Input
 
-from overdeck.authoring.fleet import recipe_for, write_plans
-from overdeck.dispatch.plan import parse
-from overdeck.paths import Places
+from overdeck.authoring.canaries import remember
+from overdeck.authoring.inventory import find
+from overdeck.authoring.matrix import MatrixResult
+from overdeck.incidents import creating
+from overdeck.telemetry.columns import as_record
+from overdeck.telemetry.ingest import ingest, up_to_date
+from overdeck.telemetry.report import report
 from overdeck.telemetry.store import exclusive
-from overdeck.tui.surroundings import Surroundings
+from overdeck.tui.confirm import Confirm
+from overdeck.tui.forms import Form
+from overdeck.tui.hooks import HooksPage
+from overdeck.tui.hooks.detail import Detail
+from overdeck.tui.hooks.tail import TailPane
+from overdeck.wiring.unadopted import with_hooks
 
-pytestmark = pytest.mark.timeout(30)
-
-
-def moment(**ago: float) -> str:
-    return (datetime.now(UTC) - timedelta(**ago)).isoformat(timespec="milliseconds")
-
-
-def fire(places: Places, module: str, ts: str, event: str = "PreToolUse") -> None:
-    with places.fires_log.open("a") as log:
-        log.write(json.dumps({"ts": ts, "event": event, "module": module, "action": "deny"}) + "\n")
-
-
-def call(places: Places, plan: str, ts: str, times: int) -> None:
-    line = {"ts": ts, "v": 1, "plan": plan, "client": "claude", "event": "PreToolUse", "tool": "Bash", "ran": {}}
-    with places.calls_log.open("a") as log:
-        log.write((json.dumps(line) + "\n") * times)
+pytestmark = pytest.mark.timeout(60)
+ALL = ["fails", "silent", "監査🛡.py", "later", "acts", "guard.py"]
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
-    """Modules acts, later and silent are on; nothing is logged yet."""
-    made = Places.from_environment({"HOME": str(tmp_path)})
-    made.state.mkdir(parents=True, mode=0o700)
-    made.config_dir.mkdir(parents=True, mode=0o700)
-    made.config_file.write_text("packs = []\n")
-    for id, event in (("acts", "PreToolUse"), ("later", "Stop"), ("silent", "PreToolUse")):
-        folder = made.user_modules / id
-        folder.mkdir(parents=True, mode=0o700)
-        (folder / "module.py").write_text("def evaluate(call):\n    return None\n")
-        (folder / "module.toml").write_text(
-            f'id = "{id}"\nclass = "gate"\nsummary = "About {id} [brackets]."\n[events]\n{event} = "*"\n'
-        )
+def home(tmp_path: Path) -> HookHome:
+    return hookhomes.full(tmp_path)
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> HookHome:
+    """Three modules are on; nothing is logged, no settings file holds a hook."""
+    made = HookHome(tmp_path)
+    for id in ("acts", "silent"):
+        made.module(id)
+    made.module("later", "Stop")
     return made
 
 
 @pytest.fixture
-def logged(places: Places) -> Places:
-    """The same user after 36 days: acts fired twice, silent never, later was never asked."""
-    write_plans(recipe_for(places))
-    plan = parse((places.plans() / "PreToolUse.plan").read_bytes()).crc
-    for days in range(36, 0, -1):
-        call(places, plan, moment(days=days, minutes=-5), 10)
-    fire(places, "acts", moment(hours=5))
-    fire(places, "acts", moment(minutes=2))
-    return places
+def root(home: HookHome) -> Path:
+    """A registry without an incident."""
+    made = home.root / "incidents"
+    creating.create(made)
+    return made
 
 
 @asynccontextmanager
-async def opened(places: Places) -> AsyncIterator[Seen]:
-    """The hooks page at 80 by 24, once the ingest tick is done and every row is there."""
-    async with pages.opened(Surroundings(home_environ(places.home), live=False)) as seen:
+async def opened(home: HookHome, root: Path | None = None, **more: Any) -> AsyncIterator[Seen]:
+    """The hooks page once every row is there."""
+    live = more.pop("live", False)
+    async with pages.opened(home.around(live=live, registry=root), **more) as seen:
         yield seen
 
 
-async def test_every_enabled_module_has_a_row(logged: Places) -> None:
-    async with opened(logged) as page:
-        assert sorted(page.keys) == ["acts", "later", "silent"]
-        assert page.keys[0] == "silent"
-        shown = page.row("silent")
-        assert shown[:2] == ["silent", "removal-candidate"]
+async def on(seen: Seen, id: str) -> None:
+    """The cursor on a row, and what lies beyond its counts on the screen."""
+    seen.table.select(id)
+    await seen.until(lambda: seen.text("#facts").startswith(f"{id}: "))
+    await seen.settled()
 
 
-async def test_s_sorts_by_the_next_column_and_S_the_other_way(logged: Places) -> None:
-    async with opened(logged) as page:
-        while "by asked" not in page.text("#status"):
-            before = page.text("#status")
-            await page.press("s")
-            await page.until(lambda before=before: page.text("#status") != before)
-        assert page.keys == ["acts", "silent", "later"]
-        assert "asked ▼" in [str(column.label) for column in page.table.ordered_columns]
-        await page.press("S")
-        await page.until(lambda: page.keys == ["later", "acts", "silent"])
+def page_of(seen: Seen) -> HooksPage:
+    assert isinstance(seen.page, HooksPage)
+    return seen.page
 
 
-async def test_a_click_on_a_header_sorts_by_it_and_a_second_click_flips(logged: Places) -> None:
-    async with opened(logged) as page:
-        await page.pilot.click(DataTable, offset=(3, 0))
-        await page.until(lambda: page.keys == ["acts", "later", "silent"])
-        await page.pilot.click(DataTable, offset=(3, 0))
-        await page.until(lambda: page.keys == ["silent", "later", "acts"])
-        assert "module ▼" in [str(column.label) for column in page.table.ordered_columns]
+# Rows.
 
 
-async def test_a_filter_narrows_as_it_is_typed_and_escape_shows_all(logged: Places) -> None:
-    async with opened(logged) as page:
-        await page.press("slash", *"silent")
-        await page.until(lambda: page.keys == ["silent"])
-        assert "1 of 3 modules" in page.text("#status")
-        await page.press("enter")
-        await page.until(lambda: page.table.has_focus)
-        assert page.keys == ["silent"]
-        await page.press("escape")
-        await page.until(lambda: len(page.keys) == 3)
-        assert not page.page.query_one("#filter", Input).display
+async def test_every_module_and_every_hook_that_is_none_has_a_row(home: HookHome) -> None:
+    async with opened(home) as seen:
+        assert seen.keys == ALL
+        assert seen.row("silent")[:2] == ["silent", "removal-candidate"]
+        assert "6 of 6: 4 modules, 2 un-adopted hooks" in seen.text("#status")
 
 
-async def test_letters_typed_into_the_filter_are_no_commands(logged: Places) -> None:
-    async with opened(logged) as page:
-        await page.press("slash", *"qrs")
-        await page.until(lambda: page.app.screen.query_one("#filter", Input).value == "qrs")
-        await page.until(lambda: page.keys == [])
-        assert page.app.is_running
+async def test_the_numbers_are_those_of_overdeck_fires(home: HookHome) -> None:
+    with up_to_date(home.places, now=NOON) as (published, _):
+        found = with_hooks(report(home.places, published, now=NOON, whole=True), home.places, published, home.root)
+    async with opened(home) as seen:
+        shown = page_of(seen).found
+        assert shown is not None
+        assert [as_record(row) for row in shown.all_rows] == [as_record(row) for row in found.all_rows]
 
 
-async def test_selecting_a_module_shows_its_facts_and_last_fires(logged: Places) -> None:
-    async with opened(logged) as page:
-        row = page.keys.index("acts")
-        await page.press(*["down"] * row)
-        await page.until(lambda: page.text("#facts").startswith("acts: active"))
-        await page.until(lambda: page.text("#fires").count("deny    PreToolUse") == 2)
-        assert "About acts [brackets]." in page.text("#facts")
-        await page.press(*["up"] * row)
-        await page.until(lambda: page.text("#facts").startswith("silent: removal-candidate"))
-        await page.until(lambda: "no fires logged" in page.text("#fires"))
+async def test_at_80_by_24_cost_fires_and_verdict_of_every_row_are_on_the_screen(home: HookHome) -> None:
+    async with opened(home) as seen:
+        table = seen.table
+        assert [str(column.label).strip(" ▲▼") for column in table.ordered_columns][:5] == [
+            "module", "verdict", "cost", "fired", "by day",
+        ]  # fmt: skip
+        assert sum(column.get_render_width(table) for column in table.ordered_columns[:5]) <= 80
+        assert table.region.height >= 6
 
 
-async def test_a_refresh_takes_in_new_lines_and_keeps_the_cursor(logged: Places) -> None:
-    async with opened(logged) as page:
-        await page.press(*["down"] * page.keys.index("acts"))
-        await page.until(lambda: page.text("#facts").startswith("acts"))
-        fire(logged, "silent", moment(minutes=1))
-        await page.press("r")
-        await page.until(lambda: page.row("silent")[1] == "active")
-        assert page.text("#facts").startswith("acts")
+async def test_the_headline_answers_what_costs_most_what_fails_and_what_never_fires(home: HookHome) -> None:
+    async with opened(home) as seen:
+        assert seen.text("#headline") == (
+            "dearest: guard.py (96 % of hook time) · failing: fails · never fired: silent"
+        )
 
 
-async def test_without_any_log_it_says_what_to_do_and_still_lists_the_modules(places: Places) -> None:
-    async with opened(places) as page:
-        await page.until(lambda: "overdeck install" in page.text("#notice"))
-        assert sorted(page.keys) == ["acts", "later", "silent"]
-        assert "unknown" in [page.row(id)[1] for id in page.keys]
+async def test_a_screen_that_becomes_wide_shows_a_bar_for_each_day(home: HookHome) -> None:
+    async with opened(home) as seen:
+        assert len(seen.row("acts")[4]) == 10
+        await seen.pilot.resize_terminal(200, 60)
+        await seen.until(lambda: len(seen.row("acts")[4]) == 30)
+        assert seen.page.query_one(Detail).has_class("-wide")
+        await seen.pilot.resize_terminal(80, 24)
+        await seen.until(lambda: len(seen.row("acts")[4]) == 10)
 
 
-async def test_without_any_module_it_says_so(places: Places) -> None:
-    for folder in places.user_modules.iterdir():
+# Sorting, filter, groups, window, suspects.
+
+
+async def test_s_sorts_by_the_next_column_and_S_the_other_way(home: HookHome) -> None:
+    async with opened(home) as seen:
+        while "by cost" not in seen.text("#status"):
+            before = seen.text("#status")
+            await seen.press("s")
+            await seen.until(lambda before=before: seen.text("#status") != before)
+        assert seen.keys[0] == "guard.py"
+        assert "--sort share --json" in seen.text("#twin")
+        await seen.press("S")
+        await seen.until(lambda: seen.keys[-1] == "guard.py")
+
+
+async def test_every_column_sorts_and_is_one_that_the_command_knows(home: HookHome) -> None:
+    from overdeck.telemetry.columns import column
+
+    async with opened(home) as seen:
+        for one in list(seen.table.ordered_columns):
+            seen.table.sort_by(str(one.key.value))
+            await seen.settled()
+            assert sorted(seen.keys) == sorted(ALL)
+            assert column(str(one.key.value)).key == one.key.value
+
+
+async def test_a_click_on_a_header_sorts_by_it_and_a_second_click_flips(home: HookHome) -> None:
+    async with opened(home) as seen:
+        await seen.pilot.click(DataTable, offset=(3, 0))
+        await seen.until(lambda: seen.keys[0] == "acts")
+        await seen.pilot.click(DataTable, offset=(3, 0))
+        await seen.until(lambda: seen.keys[-1] == "acts")
+
+
+async def test_a_filter_narrows_as_it_is_typed_and_escape_shows_all(home: HookHome) -> None:
+    async with opened(home) as seen:
+        await seen.press("slash", *"un-adop")
+        await seen.until(lambda: seen.keys == ["監査🛡.py", "guard.py"])
+        assert "2 of 6" in seen.text("#status")
+        await seen.press("enter")
+        await seen.until(lambda: seen.table.has_focus)
+        await seen.press("escape")
+        await seen.until(lambda: len(seen.keys) == 6)
+
+
+async def test_letters_typed_into_the_filter_are_no_commands(home: HookHome) -> None:
+    async with opened(home) as seen:
+        await seen.press("slash", *"ktxo")
+        await seen.until(lambda: seen.page.query_one("#filter", Input).value == "ktxo")
+        assert seen.said == [] and not isinstance(seen.app.screen, Form)
+
+
+async def test_z_shows_suspects_then_candidates_then_all(home: HookHome) -> None:
+    async with opened(home) as seen:
+        await seen.press("z")
+        await seen.until(lambda: seen.keys == ["fails", "silent"])
+        assert seen.text("#twin") == "as JSON: overdeck fires suspects --since 7d --json"
+        await seen.press("z")
+        await seen.until(lambda: seen.keys == ["silent"])
+        assert seen.text("#twin") == "as JSON: overdeck fires candidates --json"
+        await seen.press("z")
+        await seen.until(lambda: len(seen.keys) == 6)
+
+
+async def test_g_groups_by_event_then_by_plugin_and_the_cursor_stays_on_its_module(home: HookHome) -> None:
+    async with opened(home) as seen:
+        await on(seen, "acts")
+        await seen.press("g")
+        await seen.until(lambda: "[PreToolUse]" in seen.keys)
+        assert seen.keys[-2:] == ["[Stop]", "Stop/later"]
+        assert seen.row("[PreToolUse]")[0] == "PreToolUse (5)"
+        assert seen.table.selected_key == "PreToolUse/acts"
+        await seen.press("g")
+        await seen.until(lambda: "[your modules]" in seen.keys)
+        assert seen.keys[:3] == ["[user settings]", "user settings/監査🛡.py", "user settings/guard.py"]
+        assert page_of(seen).selected_row is not None and page_of(seen).selected_row.id == "acts"
+        await seen.press("g")
+        await seen.until(lambda: seen.table.selected_key == "acts")
+
+
+async def test_groups_stay_together_however_they_are_sorted(home: HookHome) -> None:
+    async with opened(home) as seen:
+        await seen.press("g", "g")
+        for key in ("share", "module", "fired"):
+            for flipped in (False, True):
+                seen.table.sort_by(key, flipped=flipped)
+                await seen.settled()
+                headings = [i for i, name in enumerate(seen.keys) if name.startswith("[")]
+                assert headings == [0, 3]
+
+
+async def test_a_heading_shows_what_its_group_costs_and_nothing_can_be_done_to_it(home: HookHome) -> None:
+    async with opened(home) as seen:
+        await seen.press("g", "g")
+        await seen.until(lambda: "[user settings]" in seen.keys)
+        seen.table.select("[user settings]")
+        await seen.until(lambda: seen.text("#facts").startswith("user settings: 2 modules and hooks, 96 %"))
+        for key in ("t", "k", "x", "o", "i", "K", "c"):
+            await seen.press(key)
+        await seen.settled()
+        assert len(seen.said) == 7 and all("selected" in said for said in seen.said)
+
+
+async def test_w_counts_another_window(home: HookHome) -> None:
+    async with opened(home) as seen:
+        asked = [str(column.key.value) for column in seen.table.ordered_columns].index("asked")
+        assert seen.row("acts")[asked] == "77"
+        await seen.press("w")
+        await seen.until(lambda: seen.row("acts")[asked] == "307")
+        assert "last 30d" in seen.text("#status") and "--since 30d" in seen.text("#twin")
+        await seen.press("w", "w")
+        await seen.until(lambda: seen.row("acts")[asked] == "1")
+        assert "last 1h" in seen.text("#status")
+
+
+# The pane.
+
+
+async def test_the_pane_says_why_what_to_do_and_all_that_is_known_of_a_module(home: HookHome, root: Path) -> None:
+    async with opened(home, root, size=(200, 60)) as seen:
+        await on(seen, "fails")
+        facts, rest = seen.text("#facts"), seen.text("#beyond")
+        assert facts.startswith("fails: broken: 1 errors and 1 timeouts in 77 asked (2.6 %)\nnext: read why")
+        for wanted in ("last canary: not run", "manifest: gate", "literals", "About fails [brackets]."):
+            assert wanted in facts
+        assert "wired: nowhere here: overdeck install" in facts
+        for wanted in (
+            "last fires:",
+            "last failures:",
+            "KeyError: 'x'",
+            "cost, p95 of 30 days",
+            "2026-11-30        2",
+        ):
+            assert wanted in rest
+        assert "no incident of it (class hook-timeout, module-crashing)" in rest
+
+
+async def test_the_pane_names_the_keys_that_do_something_for_the_row(home: HookHome, root: Path) -> None:
+    async with opened(home, root) as seen:
+        await on(seen, "fails")
+        assert "here: t test, k keep, x removal, o open incident, i its incidents" in seen.text("#facts")
+        await on(seen, "acts")
+        assert "here: t test, k keep, x removal\n" in seen.text("#facts")
+        await on(seen, "guard.py")
+        assert "here: " not in seen.text("#facts")
+
+
+async def test_the_pane_of_a_hook_that_is_no_module_says_what_starts_it_and_where(home: HookHome) -> None:
+    async with opened(home) as seen:
+        await on(seen, "guard.py")
+        assert f"starts {GUARD}" in seen.text("#facts")
+        assert "wired: PreToolUse(Bash) ~/.claude/settings.json /hooks/PreToolUse/0/hooks/0" in seen.text("#facts")
+        assert "deny    PreToolUse" in seen.text("#beyond")
+
+
+async def test_the_pane_says_which_cases_of_the_matrix_failed(home: HookHome) -> None:
+    manifest = find(home.places, "silent").manifest
+    remember(home.places, [(manifest, MatrixResult("silent", 2, ["denies: got nothing"]))], NOON)
+    async with opened(home) as seen:
+        await on(seen, "silent")
+        assert seen.row("silent")[1] == "dead"
+        assert "last canary: failed 0 s ago, 2 cases; denies: got nothing" in seen.text("#facts")
+
+
+async def test_a_row_that_the_cursor_only_passes_leaves_nothing_in_the_pane(home: HookHome) -> None:
+    async with opened(home) as seen:
+        await seen.press(*["down"] * 4)
+        await seen.until(lambda: seen.text("#facts").startswith("acts: active"))
+        await seen.settled()
+        assert seen.text("#beyond").count("deny    PreToolUse") == 5
+
+
+async def test_a_click_on_a_row_selects_it(home: HookHome) -> None:
+    async with opened(home) as seen:
+        await seen.pilot.click(DataTable, offset=(3, 2))
+        await seen.until(lambda: seen.text("#facts").startswith("silent: removal-candidate"))
+
+
+# Live tail.
+
+
+async def test_l_shows_fires_as_they_are_logged_also_while_they_are_taken_in(home: HookHome) -> None:
+    async with opened(home, live=True) as seen:
+        await seen.press("l")
+        pane = seen.page.query_one(TailPane)
+        await seen.until(lambda: pane.display and any("fails" in line for line in pane.lines))
+        stop = threading.Event()
+
+        def keep_ingesting() -> None:
+            while not stop.is_set():
+                ingest(home.places, now=NOON)
+
+        worker = threading.Thread(target=keep_ingesting)
+        worker.start()
+        try:
+            for number in range(3):
+                home.fire(f"live-{number}", seconds=1)
+                await seen.until(lambda number=number: any(f"live-{number}" in line for line in pane.lines))
+        finally:
+            stop.set()
+            worker.join()
+        assert sum("live-1" in line for line in pane.lines) == 1
+        await seen.press("l")
+        await seen.until(lambda: not pane.display)
+
+
+async def test_a_paused_page_stands_still_and_says_so(home: HookHome) -> None:
+    async with opened(home, live=True) as seen:
+        await seen.press("l", "p")
+        await seen.until(lambda: seen.text("#status").startswith("paused"))
+        await seen.settled()
+        pane = seen.page.query_one(TailPane)
+        home.fire("late", seconds=1)
+        home.fire("silent", seconds=1)
+        page_of(seen)._follow()
+        page_of(seen)._load_by_itself()
+        await seen.settled()
+        assert not any("late" in line for line in pane.lines)
+        assert seen.row("silent")[1] == "removal-candidate"
+        await seen.press("p")
+        await seen.until(lambda: any("late" in line for line in pane.lines))
+        await seen.until(lambda: seen.row("silent")[1] == "active")
+
+
+# Actions.
+
+
+async def test_t_runs_the_modules_own_canary_and_the_verdict_knows_of_it(home: HookHome) -> None:
+    async with opened(home) as seen:
+        await on(seen, "silent")
+        await seen.press("t")
+        await seen.until(lambda: any("canary of silent passes: 2 cases" in said for said in seen.said))
+        await seen.settled()
+        assert "its canary passes" in seen.text("#facts")
+        assert (home.places.state / "canaries.json").exists()
+        assert "is running" not in seen.text("#status")
+        await seen.press("t")
+        await seen.until(lambda: len([said for said in seen.said if "passes" in said]) == 2)
+
+
+async def test_a_canary_that_fails_says_which_case(home: HookHome) -> None:
+    (home.places.user_modules / "silent" / "module.py").write_text("def evaluate(call):\n    return None\n")
+    async with opened(home) as seen:
+        await on(seen, "silent")
+        await seen.press("t")
+        await seen.until(
+            lambda: any("canary of silent FAILS: denies: expected deny" in said for said in seen.said)
+        )
+        await seen.until(lambda: seen.row("silent")[1] == "dead")
+
+
+async def test_a_running_canary_is_not_started_a_second_time(home: HookHome) -> None:
+    module = home.places.user_modules / "silent" / "module.py"
+    module.write_text("import time\n" + hookhomes.CODE.replace("    return", "    time.sleep(0.5)\n    return"))
+    async with opened(home) as seen:
+        await on(seen, "silent")
+        await seen.press("t", "t")
+        await seen.until(lambda: any("the canary of silent is running" in said for said in seen.said))
+        await seen.settled()
+
+
+async def test_what_cannot_be_done_to_a_hook_that_is_no_module_says_why(home: HookHome) -> None:
+    async with opened(home) as seen:
+        await on(seen, "guard.py")
+        for key, why in (
+            ("t", "it is no module, so it has no matrix"),
+            ("k", "nobody calls it silent"),
+            ("K", "nobody gave a word"),
+            ("x", "by hand, or make it a module: overdeck adopt"),
+        ):
+            await seen.press(key)
+            await seen.until(lambda why=why: any(why in said for said in seen.said))
+
+
+async def test_k_keeps_a_module_with_a_reason_and_K_takes_the_word_back(home: HookHome) -> None:
+    async with opened(home) as seen:
+        await on(seen, "silent")
+        await seen.press("k")
+        await seen.until(lambda: isinstance(seen.app.screen, Form))
+        await seen.press("enter")
+        await seen.until(lambda: seen.text("#refused") == "a reason is needed")
+        await seen.type("the yearly audit asks for it")
+        await seen.press("enter")
+        await seen.until(lambda: seen.row("silent")[1] == "exempt")
+        word = json.loads((home.places.state / "keep.json").read_text())["silent"]
+        assert word == {"because": "the yearly audit asks for it", "date": "2026-11-30"}
+        await on(seen, "silent")
+        await seen.press("k")
+        await seen.until(lambda: any("kept already" in said for said in seen.said))
+        await seen.press("K")
+        await seen.until(lambda: seen.row("silent")[1] == "removal-candidate")
+
+
+async def test_a_word_that_was_not_given_changes_nothing(home: HookHome) -> None:
+    async with opened(home) as seen:
+        await on(seen, "silent")
+        await seen.press("k")
+        await seen.until(lambda: isinstance(seen.app.screen, Form))
+        await seen.press("escape")
+        await seen.until(lambda: not isinstance(seen.app.screen, Form))
+        assert not (home.places.state / "keep.json").exists()
+
+
+async def test_x_copies_what_switches_the_module_off_and_removes_nothing(home: HookHome) -> None:
+    before = home.places.config_file.read_text()
+    async with opened(home) as seen:
+        await on(seen, "silent")
+        await seen.press("x")
+        await seen.until(lambda: seen.app.clipboard)
+        assert seen.app.clipboard == (
+            f"printf '\\n[modules.silent]\\nenabled = false\\n' >> {home.places.config_file}"
+        )
+    assert home.places.config_file.read_text() == before
+
+
+async def test_c_copies_the_name_of_a_module_and_the_command_of_a_hook(home: HookHome) -> None:
+    async with opened(home) as seen:
+        await on(seen, "acts")
+        await seen.press("c")
+        await seen.until(lambda: seen.app.clipboard == "acts")
+        await on(seen, "guard.py")
+        await seen.press("c")
+        await seen.until(lambda: seen.app.clipboard == GUARD)
+
+
+async def test_o_asks_says_what_it_will_write_and_opens_the_incident(home: HookHome, root: Path) -> None:
+    async with opened(home, root) as seen:
+        await on(seen, "fails")
+        await seen.press("o")
+        await seen.until(lambda: isinstance(seen.app.screen, Confirm))
+        about = seen.text("#about")
+        assert "hook-timeout: fails was killed at its deadline 1 times" in about and str(root / "log") in about
+        assert not list((root / "log").glob("*.jsonl"))
+        await seen.press("enter")
+        await seen.until(lambda: any("opened: fails was killed" in said for said in seen.said))
+        await seen.until(lambda: "incidents: 2 of it" in seen.text("#beyond"))
+
+
+async def test_o_and_esc_opens_nothing(home: HookHome, root: Path) -> None:
+    async with opened(home, root) as seen:
+        await on(seen, "fails")
+        await seen.press("o")
+        await seen.until(lambda: isinstance(seen.app.screen, Confirm))
+        await seen.press("escape")
+        await seen.until(lambda: not isinstance(seen.app.screen, Confirm))
+        await seen.settled()
+        assert not list((root / "log").glob("*.jsonl"))
+
+
+async def test_a_module_that_does_no_harm_opens_no_incident_and_says_why(home: HookHome, root: Path) -> None:
+    async with opened(home, root) as seen:
+        await on(seen, "acts")
+        await seen.press("o")
+        await seen.until(lambda: any("it is active, and neither failed" in said for said in seen.said))
+
+
+async def test_without_a_registry_the_reason_says_what_to_type(home: HookHome) -> None:
+    async with opened(home) as seen:
+        await on(seen, "fails")
+        await seen.press("o")
+        await seen.until(lambda: any("od-incidents init" in said for said in seen.said))
+        assert "there is no incident registry" in seen.text("#beyond")
+
+
+async def test_i_leads_to_the_incidents_of_its_class(home: HookHome, root: Path) -> None:
+    async with opened(home, root) as seen:
+        await on(seen, "fails")
+        await seen.press("i")
+        await seen.until(lambda: seen.page.PAGE == "incidents")
+        await seen.until(lambda: seen.page.query_one("#filter", Input).value == "hook-timeout")
+
+
+async def test_a_state_folder_that_cannot_be_written_is_said_and_ends_nothing(home: HookHome) -> None:
+    (home.places.state / "keep.json").write_text("[broken")
+    async with opened(home) as seen:
+        await seen.until(lambda: "error: " in seen.text("#notice"))
+        assert "next: mend" in seen.text("#notice")
+        (home.places.state / "keep.json").unlink()
+        await seen.press("r")
+        await seen.until(lambda: len(seen.keys) == 6)
+        await seen.settled()
+        assert "error: " not in seen.text("#notice")
+
+
+# How the page stands.
+
+
+async def test_a_refresh_takes_in_new_lines_and_keeps_the_cursor(home: HookHome) -> None:
+    async with opened(home) as seen:
+        await on(seen, "acts")
+        home.fire("silent", minutes=1)
+        await seen.press("r")
+        await seen.until(lambda: seen.row("silent")[1] == "active")
+        assert seen.text("#facts").startswith("acts")
+
+
+async def test_without_any_log_it_says_what_to_do_and_still_lists_the_modules(empty: HookHome) -> None:
+    async with opened(empty) as seen:
+        await seen.until(lambda: "overdeck install" in seen.text("#notice"))
+        assert sorted(seen.keys) == ["acts", "later", "silent"]
+        assert seen.row("acts")[1] == "unknown"
+
+
+async def test_without_any_module_or_hook_it_says_so(empty: HookHome) -> None:
+    for folder in empty.places.user_modules.iterdir():
         (folder / "module.toml").unlink()
-    async with opened(places) as page:
-        await page.until(lambda: "no module is switched on" in page.text("#notice"))
-        assert page.keys == []
+    async with opened(empty) as seen:
+        await seen.until(lambda: "no module is switched on and no hook is configured" in seen.text("#notice"))
+        assert seen.keys == []
+        for key in ("t", "k", "x", "o", "i", "c"):
+            await seen.press(key)
+        assert len(seen.said) == 6
 
 
-async def test_an_error_is_shown_with_what_to_do_next(places: Places) -> None:
-    places.config_file.write_text("packs = [")
-    async with opened(places) as page:
-        await page.until(lambda: "error: the config cannot be read" in page.text("#notice"))
-        assert "next: mend" in page.text("#notice")
+async def test_an_error_is_shown_with_what_to_do_next(empty: HookHome) -> None:
+    empty.places.config_file.write_text("packs = [")
+    async with opened(empty) as seen:
+        await seen.until(lambda: "error: the config cannot be read" in seen.text("#notice"))
+        assert "next: mend" in seen.text("#notice")
 
 
-async def test_while_another_ingest_is_at_work_the_published_data_shows(logged: Places) -> None:
-    async with opened(logged):
-        pass
-    with logged.fires_log.open("a") as log:
-        log.write('{"ts":"2026-11-30T10:00:00Z","event":"Stop","module":"new","action":"act"}\n')
-    with exclusive(logged):
-        async with opened(logged) as page:
-            await page.until(lambda: "was published before" in page.text("#notice"))
-            assert len(page.keys) == 3
+async def test_while_another_ingest_is_at_work_the_published_data_shows_with_its_age(home: HookHome) -> None:
+    home.moved.append(timedelta(hours=3))
+    home.fire("silent", seconds=1)
+    with exclusive(home.places):
+        async with opened(home) as seen:
+            await seen.until(lambda: "locked: another process is ingesting" in seen.text("#status"))
+            assert "data of 3 h ago" in seen.text("#status")
+            assert seen.row("silent")[1] == "removal-candidate"
 
 
-async def test_the_age_of_the_data_shows(logged: Places) -> None:
-    async with opened(logged) as page:
-        assert "data of " in page.text("#status") and " s ago" in page.text("#status")
+async def test_a_published_copy_that_cannot_be_read_is_made_anew(home: HookHome) -> None:
+    home.places.published.write_bytes(b"no database of ours")
+    async with opened(home) as seen:
+        assert sorted(seen.keys) == sorted(ALL)
 
 
-async def test_at_80_by_24_the_verdict_and_the_status_are_on_the_screen(logged: Places) -> None:
-    async with opened(logged) as page:
-        screen = page.app.screen
-        table = page.table
-        assert table.region.height >= 5
-        assert screen.query_one("#status").region.right <= 80
-        widths = [column.get_render_width(table) for column in table.ordered_columns]
-        assert sum(widths[:6]) <= 80
+@pytest.fixture
+def opened_by_the_loop(home: HookHome) -> Iterator[list[str]]:
+    """Files of the user that the event loop's own thread opened."""
+    found: list[str] = []
+    loop = threading.get_ident()
+    watching = [True]
+
+    def hook(event: str, args: tuple[Any, ...]) -> None:
+        if (
+            watching
+            and event == "open"
+            and threading.get_ident() == loop
+            and str(args[0]).startswith(str(home.root))
+        ):
+            found.append(str(args[0]))
+
+    sys.addaudithook(hook)
+    yield found
+    watching.clear()
 
 
-async def test_a_published_copy_that_cannot_be_read_is_made_anew(logged: Places) -> None:
-    logged.published.write_bytes(b"no database of ours")
-    async with opened(logged) as page:
-        assert sorted(page.keys) == ["acts", "later", "silent"]
+async def test_no_file_is_read_on_the_event_loop(
+    home: HookHome, root: Path, opened_by_the_loop: list[str]
+) -> None:
+    opened_by_the_loop.clear()
+    async with opened(home, root) as seen:
+        for key in ("down", "g", "g", "g", "w", "z", "z", "z", "l", "r", "t", "x", "slash", "a", "escape"):
+            await seen.press(key)
+            await seen.settled()
+        await on(seen, "fails")
+        await seen.press("o")
+        await seen.settled()
+        await seen.press("escape")
+        await seen.settled()
+    assert opened_by_the_loop == []
+
+
+# What it looks like.
+
+
+@both_sizes
+async def test_looks(home: HookHome, root: Path, size: tuple[int, int]) -> None:
+    async with opened(home, root, size=size) as seen:
+        await seen.same("hooks")
+        await seen.press("z")
+        await seen.same("hooks-suspects")
+        await seen.press("z", "z", "g")
+        await seen.same("hooks-grouped")
+        await seen.press("p", "l")
+        await seen.press("p", "r", "p")
+        await seen.same("hooks-paused")
+
+
+@both_sizes
+async def test_no_data_yet_looks(empty: HookHome, size: tuple[int, int]) -> None:
+    creating.create(empty.root / "incidents")
+    async with opened(empty, empty.root / "incidents", size=size) as seen:
+        await seen.same("hooks-no-data")
+
+
+@both_sizes
+async def test_locked_and_stale_looks(home: HookHome, root: Path, size: tuple[int, int]) -> None:
+    home.moved.append(timedelta(hours=3))
+    home.fire("silent", seconds=1)
+    with exclusive(home.places):
+        async with opened(home, root, size=size) as seen:
+            await seen.same("hooks-locked")

@@ -19,11 +19,11 @@ def test(
     """
     from datetime import UTC, datetime
 
-    from overdeck.authoring.canaries import remember
+    from overdeck.authoring.canaries import check_has_matrix, remember
     from overdeck.authoring.fleet import load_fleet, recipe_for
     from overdeck.authoring.inventory import find
     from overdeck.authoring.matrix import run_matrix
-    from overdeck.errors import ExitCode, usage
+    from overdeck.errors import ExitCode
     from overdeck.paths import Places
 
     with verb("hooks.test", as_json) as out:
@@ -32,10 +32,8 @@ def test(
             chosen = [find(places, module_id).manifest for module_id in module_ids]
         else:
             chosen = [manifest for manifest in load_fleet(recipe_for(places)).enabled if manifest.cls != "adopted"]
-        if adopted := [manifest.id for manifest in chosen if manifest.cls == "adopted"]:
-            raise usage(
-                f"{adopted[0]} is an adopted hook: it has a certificate, no matrix", hint="overdeck adopt --check"
-            )
+        for manifest in chosen:
+            check_has_matrix(manifest)
         results = [run_matrix(manifest) for manifest in chosen]
         try:
             remember(places, zip(chosen, results, strict=True), datetime.now(UTC))

@@ -64,12 +64,12 @@ def _report(
     connection = taken.connection
     since = moment - length if length else None
     _select(connection, root, since)
-    runs, sessions, first, last = _rows(connection, _TOTALS)[0]
+    runs, sessions, first, last = rows_of(connection, _TOTALS)[0]
     ahead = connection.execute(_AHEAD, [moment.astimezone(UTC).replace(tzinfo=None)]).fetchone()
     unit = _unit(last - first if runs else timedelta())
-    refused = _rows(connection, _REFUSED)
+    refused = rows_of(connection, _REFUSED)
     commands = [
-        CommandCost(command, tuple(events), *rest) for command, events, *rest in _rows(connection, _COMMANDS)
+        CommandCost(command, tuple(events), *rest) for command, events, *rest in rows_of(connection, COMMANDS)
     ]
     commands.sort(key=lambda row: (not (row.never_started or row.mostly_killed), -row.total_ms, -row.runs))
     return TranscriptReport(
@@ -83,12 +83,12 @@ def _report(
         first=first,
         last=last,
         commands=tuple(commands),
-        failures=tuple(Failure(*row) for row in _rows(connection, _FAILURES)),
-        worst_sessions=tuple(SessionCost(*row) for row in _rows(connection, _SESSIONS)),
+        failures=tuple(Failure(*row) for row in rows_of(connection, _FAILURES)),
+        worst_sessions=tuple(SessionCost(*row) for row in rows_of(connection, _SESSIONS)),
         events=_events(connection, "day"),
         unit=unit,
         trend=_events(connection, unit),
-        others=dict(_rows(connection, _OTHERS)),
+        others=dict(rows_of(connection, _OTHERS)),
         refused=tuple(
             Refused(file, reason, lines, tuple(offsets)) for file, reason, lines, offsets in refused[:MOST_REFUSED]
         ),
@@ -101,7 +101,7 @@ def _report(
 
 def _events(connection: "DuckDBPyConnection", unit: str) -> tuple[EventDay, ...]:
     query = EVENT_COST.format(rows="here", unit=unit)
-    return tuple(EventDay(*row) for row in _rows(connection, f"{query} order by day, event"))
+    return tuple(EventDay(*row) for row in rows_of(connection, f"{query} order by day, event"))
 
 
 def _unit(span: timedelta) -> str:
@@ -140,7 +140,7 @@ def _select(connection: "DuckDBPyConnection", root: Path, since: datetime | None
         {"root": str(root), "folder": f"{str(root).rstrip('/')}/"},
     )
     after = f"ts >= timestamp '{since.astimezone(UTC).replace(tzinfo=None).isoformat(' ')}'" if since else "true"
-    everything = _rows(connection, "select count(*) = (select count(*) from transcript_files) from below")[0][0]
+    everything = rows_of(connection, "select count(*) = (select count(*) from transcript_files) from below")[0][0]
     connection.execute(
         f"create or replace temp view here as select * from transcript_hooks where {after}"
         if everything
@@ -158,7 +158,7 @@ where copy and uuid not in (select uuid from mine where not copy) order by uuid,
 _RUNS = f"outcome in {RUNS}"
 _TOTALS = f"select count(*), count(distinct session), min(ts), max(ts) from here where {_RUNS}"
 _AHEAD = "select count(*) from here where ts > ?"
-_COMMANDS = f"""
+COMMANDS = f"""
 select command, list_sort(list(distinct event)), count(*), count(duration_ms),
     round(quantile_cont(duration_ms, 0.5), 1), round(quantile_cont(duration_ms, 0.95), 1), max(duration_ms),
     coalesce(sum(duration_ms), 0)::bigint, count(*) filter (outcome = 'killed'),
@@ -167,6 +167,7 @@ select command, list_sort(list(distinct event)), count(*), count(duration_ms),
     sum(injected_bytes)::bigint, min(ts), max(ts), max(ts) filter (outcome in ('ok', 'blocked'))
 from here where {_RUNS} group by command order by command
 """
+"""What each command in ``here`` cost: the fields of ``CommandCost``."""
 _FAILURES = f"""
 select command, exit_code, failure, n, last, path, pos from (
     select command, exit_code, failure, count(*) as n, max(ts) as last,
@@ -190,7 +191,7 @@ group by path, reason order by 3 desc, 1, 2
 """
 
 
-def _rows(connection: "DuckDBPyConnection", query: str) -> list[tuple[Any, ...]]:
+def rows_of(connection: "DuckDBPyConnection", query: str) -> list[tuple[Any, ...]]:
     """The rows, with times that say that they are UTC."""
     return [
         tuple(value.replace(tzinfo=UTC) if isinstance(value, datetime) else value for value in row)

@@ -61,6 +61,11 @@ create view event_cost as {EVENT_COST.format(rows="transcript_hooks", unit="day"
 _HAS_TABLES = "select 1 from duckdb_tables() where table_name = 'transcript_files' and database_name ="
 
 
+def has_tables(connection: "DuckDBPyConnection", database: str) -> bool:
+    """Whether the attached ``database`` holds what transcripts fill: an older version's does not."""
+    return connection.execute(f"{_HAS_TABLES} '{database}'").fetchone() is not None
+
+
 def take_over(connection: "DuckDBPyConnection", published: Path) -> list[str]:
     """Into a database made anew: all that was read before, because the client deletes transcripts after a month.
 

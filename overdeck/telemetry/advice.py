@@ -1,0 +1,79 @@
+"""What to do about a row of the report, in words; and what is most worth knowing of all of them."""
+
+from overdeck.telemetry.report import ModuleRow, Report
+from overdeck.telemetry.verdict import SUSPECTS
+from overdeck.telemetry.words import percent
+
+_MODULE = {
+    "broken": "read why it fails: overdeck hooks errors {id}; mend it, then run its matrix: overdeck hooks test {id}",
+    "dead": "its own test fails: overdeck hooks test {id} names the case; until it is mended it guards nothing",
+    "unreachable": "its matcher or its wiring is wrong: overdeck hooks show {id}, overdeck doctor",
+    "removal-candidate": 'keep it, with a reason: overdeck fires keep {id} --because "…"; or let it go: '
+    "overdeck fires candidates",
+    "quiet": "see whether it would act if it had to: overdeck hooks test {id}; if it does, wait",
+    "noisy": "narrow its matcher or its literals: overdeck hooks show {id}",
+    "immature": "wait: it is judged when it has been on for its lifetime",
+    "unknown": "let it be asked: overdeck install; where that was done, use the client",
+    "exempt": "nothing: silence says nothing of it",
+    "active": "nothing",
+}
+_HOOK = {
+    "broken": "start it by hand and see why it fails; what each run cost: overdeck audit",
+    "unreachable": "mend or remove the entry: overdeck lint",
+    "active": "nothing; as a module it would be measured, and cheaper: overdeck adopt --dry-run",
+    "unknown": "make it a module, which is measured: overdeck adopt --dry-run; what its records say: overdeck audit",
+}
+
+
+_ASKING = (
+    (("broken",), "failing"),
+    (("quiet", "removal-candidate", "dead"), "never fired"),
+    (("unreachable",), "never asked"),
+)
+_NAMED = 2
+
+
+def what_to_do(row: ModuleRow) -> str:
+    """The next step, with the command to type."""
+    if not row.adopted:
+        return _HOOK.get(row.verdict, _HOOK["unknown"])
+    if not row.enabled:
+        return "nothing: it is switched off; its old lines go with the logs"
+    return _MODULE[row.verdict].format(id=row.id)
+
+
+def why_no_canary(row: ModuleRow) -> str:
+    """Why there is no canary of it to run; empty where there is."""
+    if not row.adopted:
+        return "it is no module, so it has no matrix: overdeck adopt --dry-run shows whether it can be made one"
+    if row.cls == "adopted":
+        return "an adopted hook has a certificate, no matrix: overdeck adopt --check"
+    return "" if row.enabled else "it is switched off"
+
+
+def why_no_keep(row: ModuleRow) -> str:
+    """Why the owner's word would change nothing; empty where it would."""
+    if not row.adopted:
+        return "it is no module: nobody calls it silent, so there is nothing to keep it from"
+    if row.keep is not None:
+        return f"it is kept already: {row.keep}"
+    if not row.enabled:
+        return "it is switched off"
+    return "it is exempt already: silence says nothing of it" if row.verdict == "exempt" else ""
+
+
+def headline(found: Report) -> tuple[str, ...]:
+    """Which costs most, which fail, which never act though they could: short, most wanted first."""
+    rows = found.all_rows
+    dearest = max(rows, key=lambda row: row.total_ms, default=None)
+    said = []
+    if dearest is not None and dearest.total_ms:
+        said.append(f"dearest: {dearest.id} ({percent(100 * dearest.share)} of hook time)")
+    for verdicts, what in _ASKING:
+        names = [row.id for row in rows if row.verdict in verdicts]
+        if names:
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            said.append(f"{what}: {', '.join(names[:_NAMED])}{more}")
+    if rows and not any(row.verdict in SUSPECTS for row in rows):
+        said.append("none asks for a decision")
+    return tuple(said)
