@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
+from textual.containers import Vertical
 from textual.content import Content
 from textual.css.query import NoMatches
 from textual.events import Resize
@@ -52,6 +53,7 @@ class Page(Screen[None]):
     Page #notice { height: auto; max-height: 4; padding: 0 1; color: $warning; display: none; }
     Page #filter { height: 1; padding: 0 1; background: $boost; display: none; }
     Page DataTable { height: 1fr; }
+    Page #foot { dock: bottom; height: auto; }
     Page #twin { height: 1; padding: 0 1; color: $text-muted; }
     """
 
@@ -164,8 +166,9 @@ class Page(Screen[None]):
         yield Static("", markup=False, id="notice")
         yield Input(placeholder=f"/ {self.FILTER}", id="filter", compact=True)
         yield from self.body()
-        yield Static("", markup=False, id="twin")
-        yield KeyBar()
+        with Vertical(id="foot"):
+            yield Static("", markup=False, id="twin")
+            yield KeyBar()
 
     def on_mount(self) -> None:
         self._composed = True
@@ -226,7 +229,7 @@ class Page(Screen[None]):
     @on(Input.Submitted, "#filter")
     def _keep_filter(self, message: Input.Submitted) -> None:
         message.stop()
-        self.focus_next() if self._table is None else self._table.focus()
+        self.set_focus(self._table)
 
     @on(RowTable.Picked)
     @on(RowTable.Sorted)
@@ -260,14 +263,14 @@ class Page(Screen[None]):
     def do_filter(self) -> None:
         box = self.query_one("#filter", Input)
         box.display = True
-        box.focus()
+        self.set_focus(box)  # at once: what is typed right behind the key belongs into the box
 
     def do_clear_filter(self) -> None:
         box = self.query_one("#filter", Input)
         box.value = ""
         box.display = False
         if self._table is not None:
-            self._table.focus()
+            self.set_focus(self._table)
 
     def do_next_sort(self) -> None:
         if self._table is not None:

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from homes import BIN
-from pages import home_environ
+from homes import Home
 from terminals import Terminal, needs_tmux
 
 from overdeck.incidents import creating, registry
 from overdeck.incidents.opening import Sighting, open_incident
 from overdeck.paths import Places
+from overdeck.process import argv_of
 
 pytestmark = [needs_tmux, pytest.mark.timeout(120), pytest.mark.slow]
 
@@ -18,9 +18,10 @@ AT = "2026-11-30T06:00:00.000Z"
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def home(tmp_path: Path) -> Home:
     """A user with two modules of their own, and one incident with wide characters in its title."""
-    places = Places.from_environment({"HOME": str(tmp_path)})
+    made = Home(tmp_path / "home")
+    places = Places.from_environment({"HOME": str(made.root)})
     places.config_dir.mkdir(parents=True, mode=0o700)
     places.config_file.write_text("packs = []\n")
     for id in ("alpha", "beta"):
@@ -33,13 +34,17 @@ def home(tmp_path: Path) -> Path:
     root = places.state / "incidents"
     creating.create(root)
     open_incident(registry.load(root), Sighting("hook-timeout", "守衛 was killed 🔥 at 5 s"), AT, warn=pytest.fail)
-    return tmp_path
+    return made
+
+
+def opened(home: Home, command: str, **environ: str) -> Terminal:
+    return Terminal(home.root, [*argv_of(command), "tui"], home.environment() | environ)
 
 
 @pytest.fixture
-def screen(home: Path) -> Iterator[Terminal]:
+def screen(home: Home) -> Iterator[Terminal]:
     """``overdeck tui`` at 80 by 24, its first rows there."""
-    with Terminal(home, [str(BIN / "overdeck"), "tui"], home_environ(home)) as terminal:
+    with opened(home, "overdeck") as terminal:
         terminal.until("alpha")
         yield terminal
 
@@ -48,9 +53,9 @@ def test_keys_and_clicks_lead_to_every_page_and_q_leaves(screen: Terminal) -> No
     screen.keys("2")
     screen.until("守衛 was killed 🔥")
     screen.click(*screen.find("3 Machine"))
-    screen.until("overdeck doctor")
+    screen.until("overdeck machine --json")
     screen.keys("4")
-    screen.until("hookbench")
+    screen.until("hookbench report --json")
     screen.keys("1")
     screen.until("alpha")
     screen.keys("q")
@@ -59,6 +64,7 @@ def test_keys_and_clicks_lead_to_every_page_and_q_leaves(screen: Terminal) -> No
 
 def test_the_filter_the_sort_and_the_cursor_follow_the_keys(screen: Terminal) -> None:
     screen.keys("/")
+    screen.until("/ module, class")
     screen.type("bet")
     screen.until(lambda text: "beta" in text and "alpha" not in text)
     screen.keys("Enter", "Escape")
@@ -68,7 +74,7 @@ def test_the_filter_the_sort_and_the_cursor_follow_the_keys(screen: Terminal) ->
 
 
 def test_a_click_on_a_header_sorts_by_it(screen: Terminal) -> None:
-    screen.click(*screen.find("module"))
+    screen.click(*screen.find("module  "))
     screen.until("module ▲")
     screen.click(*screen.find("module ▲"))
     screen.until("module ▼")
@@ -109,8 +115,8 @@ def test_themes_change_the_colours_and_the_last_has_none(screen: Terminal) -> No
     assert colours(screen.coloured) == set()
 
 
-def test_NO_COLOR_writes_no_colour(home: Path) -> None:
-    with Terminal(home, [str(BIN / "overdeck"), "tui"], home_environ(home) | {"NO_COLOR": "1"}) as terminal:
+def test_NO_COLOR_writes_no_colour(home: Home) -> None:
+    with opened(home, "overdeck", NO_COLOR="1") as terminal:
         terminal.until("alpha")
         assert colours(terminal.coloured) == set()
 
@@ -126,13 +132,12 @@ def colours(screen: str) -> set[str]:
 def test_the_page_follows_the_terminal_s_size(screen: Terminal) -> None:
     for width, height in ((200, 60), (40, 12), (80, 24)):
         screen.resize(width, height)
-        shown = screen.until(lambda text, height=height: len(text.splitlines()) == height and "overdeck" in text)
-        assert "1 Hooks" in shown.splitlines()[0]
+        screen.until(lambda text: "1 Hooks" in text.splitlines()[0])
         screen.until(lambda text: "Help" in "".join(text.splitlines()[-2:]))
 
 
-def test_od_incidents_tui_is_the_incidents_page_alone(home: Path) -> None:
-    with Terminal(home, [str(BIN / "od-incidents"), "tui"], home_environ(home)) as terminal:
+def test_od_incidents_tui_is_the_incidents_page_alone(home: Home) -> None:
+    with opened(home, "od-incidents") as terminal:
         shown = terminal.until("守衛 was killed 🔥")
         assert "Hooks" not in shown.splitlines()[0]
         terminal.keys("C-c")
