@@ -5,9 +5,11 @@ from pathlib import Path
 
 import hookhomes
 import pytest
-from homes import Home, script
+from homes import Home
 from pages import home_environ
 from terminals import Terminal, needs_tmux
+
+from overdeck.process import argv_of
 
 pytestmark = [needs_tmux, pytest.mark.timeout(120), pytest.mark.slow]
 
@@ -15,7 +17,7 @@ pytestmark = [needs_tmux, pytest.mark.timeout(120), pytest.mark.slow]
 def test_a_silent_module_is_found_tested_and_kept_and_a_real_fire_shows_live(tmp_path: Path) -> None:
     hookhomes.full(tmp_path, datetime.now(UTC))
     assert Home(tmp_path).run("overdeck", "install").code == 0
-    with Terminal(tmp_path, [str(script("overdeck")), "tui"], home_environ(tmp_path), size=(120, 40)) as screen:
+    with Terminal(tmp_path, [*argv_of("overdeck"), "tui"], home_environ(tmp_path), size=(120, 40)) as screen:
         screen.until("never fired: silent")
         screen.keys("z")
         screen.until(lambda text: "silent" in text and "guard.py  " not in text)
