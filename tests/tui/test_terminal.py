@@ -64,7 +64,7 @@ def test_keys_and_clicks_lead_to_every_page_and_q_leaves(screen: Terminal) -> No
 
 def test_the_filter_the_sort_and_the_cursor_follow_the_keys(screen: Terminal) -> None:
     screen.keys("/")
-    screen.until("/ module, class")
+    screen.until("/ part of a name")
     screen.type("bet")
     screen.until(lambda text: "beta" in text and "alpha" not in text)
     screen.keys("Enter", "Escape")
@@ -89,7 +89,7 @@ def test_the_help_opens_and_closes(screen: Terminal) -> None:
 
 def test_the_palette_finds_a_page_by_its_name(screen: Terminal) -> None:
     screen.keys("C-p")
-    screen.until("Read everything again")
+    screen.until("Search for commands")
     screen.type("incidents")
     screen.until("Go to the incidents")
     screen.keys("Enter")
@@ -130,7 +130,7 @@ def colours(screen: str) -> set[str]:
 
 
 def test_the_page_follows_the_terminal_s_size(screen: Terminal) -> None:
-    for width, height in ((200, 60), (40, 12), (80, 24)):
+    for width, height in ((200, 60), (70, 22), (80, 24)):
         screen.resize(width, height)
         screen.until(lambda text: "1 Hooks" in text.splitlines()[0])
         screen.until(lambda text: "Help" in "".join(text.splitlines()[-2:]))
