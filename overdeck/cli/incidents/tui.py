@@ -23,4 +23,6 @@ def tui(registry: RegistryOption = None, theme: ThemeOption = None) -> None:
         from overdeck.tui.app import run
         from overdeck.tui.surroundings import Surroundings
 
-        run(Surroundings(dict(os.environ), registry=here.root if registry else None), only="incidents", theme=theme)
+        run(
+            Surroundings(dict(os.environ), registry=here.root if registry else None), only="incidents", theme=theme
+        )
