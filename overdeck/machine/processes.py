@@ -105,6 +105,9 @@ def polls(samples: Sequence[Iterable[Process]]) -> list[Poll]:
 def _script(words: Sequence[str]) -> str:
     """The name of the file in ``python3 -I /a/b.py``; empty for a program that is no interpreter, and for options."""
     first = script_path(words)
+    options = words[1 : words.index(first)] if first else ()
+    if any(word in {"-e", "--eval", "-p"} or (word[:2] != "--" and word.endswith("c")) for word in options):
+        return ""  # code, not a file: what stands behind its last slash may be anybody's secret
     return PurePath(first).name if "/" in first or PurePath(first).suffix in {".py", ".js", ".mjs", ".sh"} else ""
 
 
