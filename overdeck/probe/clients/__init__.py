@@ -1,0 +1,50 @@
+"""The clients that a probe can run, a module each; ``Client`` is what such a module holds."""
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from overdeck.probe.mock.script import Call, Reply
+from overdeck.probe.mock.wire import Wire
+from overdeck.probe.room import Room
+
+NAMES = ("claude", "codex", "gemini", "opencode")
+
+
+class Client(Protocol):
+    """How one client is run in a room, against a mock model."""
+
+    name: str
+    program: str
+    """What it is called on PATH."""
+    wire: Wire
+
+    def environ(self, room: Room, url: str) -> dict[str, str]:
+        """What its environment needs beside ``Room.environ``."""
+        ...
+
+    def lay_out(self, room: Room, hooks: Mapping[str, Any], url: str, *, guarded: bool) -> None:
+        """Write its configuration. ``hooks`` as its settings say them; ``guarded``: it runs no tool by itself."""
+        ...
+
+    def argv(self, found: str, prompt: str) -> list[str]:
+        """The command that plays one prompt and ends."""
+        ...
+
+    def harmless(self, room: Room) -> Sequence[Reply]:
+        """What the model says in a session that every hook should let pass."""
+        ...
+
+    def shell(self, command: str) -> Call:
+        """A call of its shell tool."""
+        ...
+
+    def read(self, file: Path) -> Call:
+        """A call of its tool that reads a file."""
+        ...
+
+
+def named(name: str) -> Client:
+    """The module of one of ``NAMES``."""
+    return cast(Client, import_module(f"overdeck.probe.clients.{name}"))
