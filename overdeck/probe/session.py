@@ -6,7 +6,6 @@ import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from overdeck.probe.clients import Client
 from overdeck.probe.mock.script import Script
@@ -39,7 +38,6 @@ def play(
     found: str,
     room: Room,
     script: Script,
-    hooks: Mapping[str, Any],
     *,
     guarded: bool = False,
     user: Mapping[str, str] | None = None,
@@ -51,12 +49,12 @@ def play(
     """Run ``client`` in ``room`` until it ends, ``deadline_s`` at most. ``more`` are further arguments, ``extra``
     further environment. The model is closed when this returns; what it was sent is kept."""
     with MockModel(client.wire, script) as model:
-        client.lay_out(room, hooks, model.url, guarded=guarded)
+        client.lay_out(room, model.url, guarded=guarded)
         environ = room.environ(os.environ if user is None else user, model.url)
         environ |= client.environ(room, model.url) | dict(extra or {})
         before, begun = _cpu_s(), time.monotonic()
         done = run(
-            [*client.argv(found, prompt), *more], env=environ, cwd=room.project, deadline_s=deadline_s
+            [*client.argv(found, room, prompt), *more], env=environ, cwd=room.project, deadline_s=deadline_s
         )
         wall_s, cpu_s = time.monotonic() - begun, _cpu_s() - before
     if isinstance(done, NotCompleted):

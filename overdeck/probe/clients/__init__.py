@@ -1,9 +1,9 @@
 """The clients that a probe can run, a module each; ``Client`` is what such a module holds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 from overdeck.probe.mock.script import Call, Reply
 from overdeck.probe.mock.wire import Wire
@@ -24,11 +24,15 @@ class Client(Protocol):
         """What its environment needs beside ``Room.environ``."""
         ...
 
-    def lay_out(self, room: Room, hooks: Mapping[str, Any], url: str, *, guarded: bool) -> None:
-        """Write its configuration. ``hooks`` as its settings say them; ``guarded``: it runs no tool by itself."""
+    def settings_file(self, home: Path) -> Path:
+        """Where its user's hooks stand."""
         ...
 
-    def argv(self, found: str, prompt: str) -> list[str]:
+    def lay_out(self, room: Room, url: str, *, guarded: bool) -> None:
+        """Write what else it needs; the file of hooks stays as it is. ``guarded``: it runs no tool that no hook denies."""
+        ...
+
+    def argv(self, found: str, room: Room, prompt: str) -> list[str]:
         """The command that plays one prompt and ends."""
         ...
 
@@ -42,6 +46,10 @@ class Client(Protocol):
 
     def read(self, file: Path) -> Call:
         """A call of its tool that reads a file."""
+        ...
+
+    def write(self, file: Path, content: str) -> Call:
+        """A call of its tool that writes a file."""
         ...
 
 

@@ -1,7 +1,7 @@
 """Claude Code, headless: ``claude -p`` with a dummy key and the mock as its provider (FACTS 8)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ from overdeck.probe.room import Room
 name = "claude"
 program = "claude"
 wire: Wire = anthropic
-tool_events = ("PreToolUse", "PostToolUse")
 
 _EVERYTHING = ("Agent", "Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "WebFetch", "Write")
 
@@ -31,24 +30,26 @@ def environ(room: Room, url: str) -> dict[str, str]:
     }
 
 
-def settings_file(room: Room) -> Path:
-    return room.home / ".claude" / "settings.json"
+def settings_file(home: Path) -> Path:
+    return home / ".claude" / "settings.json"
 
 
-def lay_out(room: Room, hooks: Mapping[str, Any], url: str, *, guarded: bool) -> None:
-    """Write the user's settings of the throwaway HOME. ``guarded``: what no hook denies, the client itself refuses.
+def lay_out(room: Room, url: str, *, guarded: bool) -> None:
+    """Permissions, in a file of their own: what the HOME says of hooks stays as it is, to the byte.
 
     An ``ask`` rule stands above every permission but a denial, and headless nobody answers (FACTS 3).
     """
-    settings: dict[str, Any] = {"hooks": dict(hooks)}
-    settings["permissions"] = {"ask" if guarded else "allow": list(_EVERYTHING)}
-    file = settings_file(room)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(settings, indent=1))
+    permissions = {"permissions": {"ask" if guarded else "allow": list(_EVERYTHING)}}
+    _flag_settings(room).write_text(json.dumps(permissions))
 
 
-def argv(found: str, prompt: str) -> list[str]:
-    return [found, "-p", prompt, "--output-format", "stream-json", "--verbose"]
+def _flag_settings(room: Room) -> Path:
+    return room.root / "claude-permissions.json"
+
+
+def argv(found: str, room: Room, prompt: str) -> list[str]:
+    settings = ["--settings", str(_flag_settings(room))]
+    return [found, "-p", prompt, "--output-format", "stream-json", "--verbose", *settings]
 
 
 def harmless(room: Room) -> Sequence[Reply]:
@@ -68,3 +69,7 @@ def shell(command: str) -> Call:
 
 def read(file: Path) -> Call:
     return Call("Read", {"file_path": str(file)})
+
+
+def write(file: Path, content: str) -> Call:
+    return Call("Write", {"file_path": str(file), "content": content})
