@@ -11,6 +11,7 @@ from overdeck.cli.ingest import ingest
 from overdeck.cli.install import install
 from overdeck.cli.lint import lint
 from overdeck.cli.plugins import app as plugins
+from overdeck.cli.probe import probe
 from overdeck.cli.tui import tui
 from overdeck.cli.uninstall import uninstall
 
@@ -23,6 +24,7 @@ app.command("demo", rich_help_panel="Begin here")(demo)
 app.command("audit", rich_help_panel=COSTS)(audit)
 app.command("lint", rich_help_panel=COSTS)(lint)
 app.command("doctor", rich_help_panel=COSTS)(doctor)
+app.command("probe", rich_help_panel=COSTS)(probe)
 app.add_typer(plugins, name="plugins", rich_help_panel=COSTS)
 app.command("install", rich_help_panel=WIRING)(install)
 app.command("uninstall", rich_help_panel=WIRING)(uninstall)

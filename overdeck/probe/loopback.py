@@ -14,8 +14,8 @@ _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 
 NAMESPACE = "a network namespace of its own: it has loopback and no other interface"
 PROXY = (
-    "no network namespace (allowed): its provider's address and its proxy are the mock model on 127.0.0.1, which refuses "
-    "and lists every other host; a client that ignores both would get out"
+    "no network namespace (allowed): its provider's address and its proxy are the mock model on 127.0.0.1, which "
+    "refuses and lists every other host; a client that ignores both would get out"
 )
 
 

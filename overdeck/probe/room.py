@@ -53,20 +53,31 @@ class Room:
             ("git", "remote", "add", "origin", str(room.remote)),
         ):
             try:
-                subprocess.run(argv, cwd=room.project, env=room.git_environ, capture_output=True, check=False, timeout=30)
+                subprocess.run(
+                    argv, cwd=room.project, env=room.git_environ, capture_output=True, check=False, timeout=30
+                )
             except OSError:
                 break
         return room
 
     @property
     def git_environ(self) -> dict[str, str]:
-        who = {f"GIT_{role}_{what}": "probe@localhost" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-        return {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(self.home), "GIT_CONFIG_NOSYSTEM": "1", **who}
+        who = {
+            f"GIT_{role}_{what}": "probe@localhost"
+            for role in ("AUTHOR", "COMMITTER")
+            for what in ("NAME", "EMAIL")
+        }
+        return {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "HOME": str(self.home),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            **who,
+        }
 
     def environ(self, user: Mapping[str, str], url: str) -> dict[str, str]:
         """What every client is given; ``url`` is the mock model, which is also the proxy for all other hosts."""
         kept = {name: user[name] for name in CARRIED if name in user}
-        proxies = {name: url for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy")}
+        proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy"), url)
         return {
             "PATH": os.defpath,
             "LANG": "C.UTF-8",

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from overdeck.probe.clients import Client
+from overdeck.probe.clients import Client, Guard
 from overdeck.probe.mock.script import Script
 from overdeck.probe.mock.server import MockModel
 from overdeck.probe.room import Room
@@ -39,7 +39,7 @@ def play(
     room: Room,
     script: Script,
     *,
-    guarded: bool = False,
+    guard: Guard = "open",
     user: Mapping[str, str] | None = None,
     extra: Mapping[str, str] | None = None,
     more: tuple[str, ...] = (),
@@ -49,7 +49,7 @@ def play(
     """Run ``client`` in ``room`` until it ends, ``deadline_s`` at most. ``more`` are further arguments, ``extra``
     further environment. The model is closed when this returns; what it was sent is kept."""
     with MockModel(client.wire, script) as model:
-        client.lay_out(room, model.url, guarded=guarded)
+        client.lay_out(room, model.url, guard)
         environ = room.environ(os.environ if user is None else user, model.url)
         environ |= client.environ(room, model.url) | dict(extra or {})
         before, begun = _cpu_s(), time.monotonic()

@@ -37,7 +37,9 @@ def fetch(name: str) -> None:
     made = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=cache()))
     try:
         npm = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"]
-        subprocess.run([*npm, str(made), *PINS[name]["packages"]], check=True, stdin=subprocess.DEVNULL, timeout=600)
+        subprocess.run(
+            [*npm, str(made), *PINS[name]["packages"]], check=True, stdin=subprocess.DEVNULL, timeout=600
+        )
         (made / "bin").mkdir()
         (made / "bin" / name).symlink_to(Path("..", _program(name, made)))
         made.rename(bin_folder(name).parent)
@@ -47,13 +49,17 @@ def fetch(name: str) -> None:
 
 def _program(name: str, made: Path) -> Path:
     """The file of the package that is the client itself, no wrapper of it, relative to ``made``."""
-    machine = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}.get(platform.machine().lower(), platform.machine())
+    machine = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}.get(
+        platform.machine().lower(), platform.machine()
+    )
     for pattern in PINS[name]["program"]:
         file = Path("node_modules", pattern.format(platform=f"{sys.platform}-{machine}"))
         if (made / file).exists():
             (made / file).chmod(0o755)
             return file
-    raise SystemExit(f"{name}: npm installed none of {', '.join(PINS[name]['program'])} for {sys.platform} {machine}")
+    raise SystemExit(
+        f"{name}: npm installed none of {', '.join(PINS[name]['program'])} for {sys.platform} {machine}"
+    )
 
 
 if __name__ == "__main__":

@@ -42,9 +42,7 @@ def test_advice_reaches_the_model_and_the_call_runs(claude: Rig) -> None:
 
 
 def test_a_rewritten_call_runs_as_it_was_rewritten(claude: Rig) -> None:
-    claude.module(
-        "other", "return rewrite({**call.input, 'command': 'touch rewritten'})", cls="rewriter"
-    )
+    claude.module("other", "return rewrite({**call.input, 'command': 'touch rewritten'})", cls="rewriter")
     claude.install()
     claude.play(claude.client.shell("touch original"))
     assert claude.file("rewritten").exists()

@@ -86,7 +86,9 @@ class Rig:
         (folder / "module.py").write_text(
             f"from overdeck.dispatch.module import *\ndef evaluate(call):\n{lines}\n"
         )
-        table = "\n".join(f'{event} = "{matcher}"' for event, matcher in (events or {"PreToolUse": "Bash"}).items())
+        table = "\n".join(
+            f'{event} = "{matcher}"' for event, matcher in (events or {"PreToolUse": "Bash"}).items()
+        )
         (folder / "module.toml").write_text(
             f'id = "{id}"\npack = "tests"\nsummary = "s"\nclass = "{cls}"\n{toml}\n[events]\n{table}\n'
         )
@@ -105,10 +107,16 @@ class Rig:
         self.settings.parent.mkdir(parents=True, exist_ok=True)
         self.settings.write_text(json.dumps({"hooks": hooks}))
 
-    def play(self, *replies: Reply | Call, marked: dict[str, Sequence[Reply | Call]] | None = None, **how: Any) -> Seen:
+    def play(
+        self, *replies: Reply | Call, marked: dict[str, Sequence[Reply | Call]] | None = None, **how: Any
+    ) -> Seen:
         """One session: the model says ``replies``; a bare call is a reply of its own."""
-        script = Script.of(*map(reply, replies), **{key: tuple(map(reply, of)) for key, of in (marked or {}).items()})
-        return Seen(**self.apart(lambda: facts_of(play(self.client, self.found, self.room, script, user=USER, **how))))
+        script = Script.of(
+            *map(reply, replies), **{key: tuple(map(reply, of)) for key, of in (marked or {}).items()}
+        )
+        return Seen(
+            **self.apart(lambda: facts_of(play(self.client, self.found, self.room, script, user=USER, **how)))
+        )
 
     def apart(self, work: Callable[[], Any]) -> Any:
         """Run ``work`` where there is nothing but loopback."""

@@ -3,13 +3,17 @@
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 from overdeck.probe.mock.script import Call, Reply
 from overdeck.probe.mock.wire import Wire
 from overdeck.probe.room import Room
 
 NAMES = ("claude", "codex", "gemini", "opencode")
+
+Guard = Literal["open", "plain", "asking"]
+"""What a client lets run that no hook denies: everything; what it would without being told; nothing, because it asks
+first and headless nobody answers."""
 
 
 class Client(Protocol):
@@ -19,6 +23,8 @@ class Client(Protocol):
     program: str
     """What it is called on PATH."""
     wire: Wire
+    guards: bool
+    """Whether the guard ``asking`` holds it back from every tool."""
 
     def environ(self, room: Room, url: str) -> dict[str, str]:
         """What its environment needs beside ``Room.environ``."""
@@ -28,8 +34,8 @@ class Client(Protocol):
         """Where its user's hooks stand."""
         ...
 
-    def lay_out(self, room: Room, url: str, *, guarded: bool) -> None:
-        """Write what else it needs; the file of hooks stays as it is. ``guarded``: it runs no tool that no hook denies."""
+    def lay_out(self, room: Room, url: str, guard: Guard) -> None:
+        """Write what else it needs; the file of hooks stays as it is."""
         ...
 
     def argv(self, found: str, room: Room, prompt: str) -> list[str]:
@@ -56,3 +62,8 @@ class Client(Protocol):
 def named(name: str) -> Client:
     """The module of one of ``NAMES``."""
     return cast(Client, import_module(f"overdeck.probe.clients.{name}"))
+
+
+def call(raw: Sequence[Any] | None) -> Call | None:
+    """A call that crossed a process boundary as JSON."""
+    return None if raw is None else Call(*raw)

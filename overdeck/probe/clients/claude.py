@@ -3,8 +3,8 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+from overdeck.probe.clients import Guard
 from overdeck.probe.mock import anthropic
 from overdeck.probe.mock.script import Call, Reply, calls
 from overdeck.probe.mock.wire import Wire
@@ -13,6 +13,7 @@ from overdeck.probe.room import Room
 name = "claude"
 program = "claude"
 wire: Wire = anthropic
+guards = True
 
 _EVERYTHING = ("Agent", "Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "WebFetch", "Write")
 
@@ -34,13 +35,13 @@ def settings_file(home: Path) -> Path:
     return home / ".claude" / "settings.json"
 
 
-def lay_out(room: Room, url: str, *, guarded: bool) -> None:
+def lay_out(room: Room, url: str, guard: Guard) -> None:
     """Permissions, in a file of their own: what the HOME says of hooks stays as it is, to the byte.
 
     An ``ask`` rule stands above every permission but a denial, and headless nobody answers (FACTS 3).
     """
-    permissions = {"permissions": {"ask" if guarded else "allow": list(_EVERYTHING)}}
-    _flag_settings(room).write_text(json.dumps(permissions))
+    rule = {"open": {"allow": list(_EVERYTHING)}, "plain": {}, "asking": {"ask": list(_EVERYTHING)}}[guard]
+    _flag_settings(room).write_text(json.dumps({"permissions": rule}))
 
 
 def _flag_settings(room: Room) -> Path:

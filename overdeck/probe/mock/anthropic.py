@@ -13,7 +13,7 @@ _SUMMARY = "create a detailed summary"
 
 
 def is_turn(path: str) -> bool:
-    return path.split("?")[0].endswith("/messages")
+    return path.split("?", maxsplit=1)[0].endswith("/messages")
 
 
 def other(path: str) -> Document:
@@ -36,7 +36,9 @@ def streams(path: str, document: Document) -> bool:
 
 def body(reply: Reply, issued: Sequence[Issued], document: Document, number: int) -> Document:
     content: list[Document] = [{"type": "text", "text": reply.text}] if reply.text else []
-    content += [{"type": "tool_use", "id": one.id, "name": one.call.tool, "input": one.call.input} for one in issued]
+    content += [
+        {"type": "tool_use", "id": one.id, "name": one.call.tool, "input": one.call.input} for one in issued
+    ]
     return {
         "id": f"msg_{number:024d}",
         "type": "message",
@@ -83,7 +85,10 @@ def results(document: Document) -> list[ToolResult]:
         content = message.get("content")
         for block in content if isinstance(content, list) else ():
             if block.get("type") == "tool_result":
-                text = "\n".join(strings(block.get("content", "")) if isinstance(block.get("content"), str) else
-                                 (part.get("text", "") for part in block.get("content") or ()))
+                text = "\n".join(
+                    strings(block.get("content", ""))
+                    if isinstance(block.get("content"), str)
+                    else (part.get("text", "") for part in block.get("content") or ())
+                )
                 found.append(ToolResult(block["tool_use_id"], text, block.get("is_error") is True))
     return found

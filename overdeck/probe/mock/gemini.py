@@ -71,7 +71,5 @@ def results(document: Document) -> list[ToolResult]:
             if "functionResponse" in part:
                 answered = part["functionResponse"]
                 said = answered.get("response", {})
-                found.append(
-                    ToolResult(str(answered.get("id", "")), "\n".join(strings(said)), "error" in said)
-                )
+                found.append(ToolResult(str(answered.get("id", "")), "\n".join(strings(said)), "error" in said))
     return found

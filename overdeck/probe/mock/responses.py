@@ -13,7 +13,7 @@ _COMPACTION = "CONTEXT CHECKPOINT"
 
 
 def is_turn(path: str) -> bool:
-    return path.split("?")[0].rstrip("/").endswith("/responses")
+    return path.split("?", maxsplit=1)[0].rstrip("/").endswith("/responses")
 
 
 def other(path: str) -> Document:
@@ -53,7 +53,13 @@ def body(reply: Reply, issued: Sequence[Issued], document: Document, number: int
     if reply.text:
         said = {"type": "output_text", "text": reply.text, "annotations": []}
         output.append(
-            {"id": f"msg_{number}", "type": "message", "role": "assistant", "status": "completed", "content": [said]}
+            {
+                "id": f"msg_{number}",
+                "type": "message",
+                "role": "assistant",
+                "status": "completed",
+                "content": [said],
+            }
         )
     usage = {
         "input_tokens": reply.tokens,

@@ -1,0 +1,31 @@
+"""Claude Code on a terminal: what only a person sees."""
+
+from clientrig import Rig
+from onscreen import play_on_screen, squeezed
+
+from overdeck.dispatch import planning
+from overdeck.dispatch.plan import HEADER, unsealed
+from overdeck.dispatch.writing import sealed
+
+
+def test_what_a_module_tells_the_user_stands_on_the_screen_and_nowhere_else(claude: Rig) -> None:
+    claude.module("line", "return tell('for your eyes')", cls="adviser")
+    claude.install()
+    shown, facts = play_on_screen(claude, claude.client.shell("touch told"), until="for your eyes")
+    assert squeezed("for your eyes") in shown
+    assert claude.file("told").exists()
+    assert "for your eyes" not in str(facts["turns"])
+
+
+def test_an_interpreter_that_is_gone_is_told_on_the_screen_and_by_the_doctor(claude: Rig) -> None:
+    claude.module("no-mark", "return deny('not here')")
+    claude.install()
+    plans = claude.home.state / "plans" / "claude"
+    for file, header in ((plans / "PreToolUse.plan", HEADER), (plans / planning.RECIPE, "overdeck-recipe 1")):
+        lines, _, details = unsealed(file.read_bytes(), header)
+        moved = ["python /nowhere/python3" if line.startswith("python ") else line for line in lines]
+        file.write_bytes(sealed(header, [line for line in moved if not line.startswith("source ")]) + details)
+    shown, _ = play_on_screen(claude, claude.client.shell("touch marked"), until="/nowhere/python3")
+    assert "/nowhere/python3" in shown
+    ill = claude.home.run("overdeck", "doctor", "--json")
+    assert (ill.code, "/nowhere/python3" in ill.out) == (1, True)
