@@ -1,7 +1,7 @@
 """What the plugin's hooks start: ``python3 -I -S plugin.py EVENT DATA``. Plans, logs and state are below DATA.
 
-A plugin has no install step, so the first call of an event writes its plan, and all later ones only read it. Standard
-library only, as everything on the hot path.
+A plugin has no install step, so the first call writes what plans are made from. Standard library only, as everything on
+the hot path.
 """
 
 import os
@@ -15,21 +15,27 @@ from overdeck.dispatch.plan import PlanError  # noqa: E402
 
 
 def main(event: str, data: str) -> None:
-    """Answer one call; the plan is made first where there is none of this very copy of the plugin."""
+    """Answer one call. The front makes a plan that is not there from the recipe beside it."""
     recipe = _recipe(data)
     try:
-        known = planning.Recipe.load(recipe.plans).encode() == recipe.encode()
-    except PlanError:
-        known = False
-    if not known:
-        os.makedirs(f"{data}/errors", mode=0o700, exist_ok=True)
-        os.makedirs(recipe.plans, mode=0o700, exist_ok=True)
-        for old in os.listdir(recipe.plans):
-            os.unlink(f"{recipe.plans}/{old}")
-        writing.replace(f"{recipe.plans}/{planning.RECIPE}", recipe.encode())
-    if not os.path.exists(f"{recipe.plans}/{event}.plan"):
-        planning.write_plan(recipe, planning.compile_plan(recipe, planning.load(recipe), event))
+        _prepare(recipe)
+    except OSError:
+        pass  # the front says that there is no plan
     front.main([recipe.entry, event, "--plan", recipe.plans])
+
+
+def _prepare(recipe: planning.Recipe) -> None:
+    """Write the recipe where there is none of this very copy of the plugin; plans of another copy go."""
+    try:
+        if planning.Recipe.load(recipe.plans).encode() == recipe.encode():
+            return
+    except PlanError:
+        pass
+    for folder in (f"{recipe.state}/errors", recipe.plans):
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    for old in os.listdir(recipe.plans):
+        os.unlink(f"{recipe.plans}/{old}")
+    writing.replace(f"{recipe.plans}/{planning.RECIPE}", recipe.encode())
 
 
 def _recipe(data: str) -> planning.Recipe:
