@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,8 @@ def fetch(name: str) -> None:
         )
         (made / "bin").mkdir()
         (made / "bin" / name).symlink_to(Path("..", _program(name, made)))
-        made.rename(bin_folder(name).parent)
+        with suppress(OSError):  # somebody else was first
+            made.rename(bin_folder(name).parent)
     finally:
         shutil.rmtree(made, ignore_errors=True)
 
