@@ -79,6 +79,9 @@ def show(report: "Report", out: Output) -> None:
         out.line(
             f"{session['name']}: {calls} calls, {session['model_requests']} requests, {session['wall_s']:.1f} s"
         )
+    hosts = dict.fromkeys(host for session in report.sessions for host in session["other_hosts"])
+    if hosts:
+        out.line(f"refused: the client asked for {', '.join(hosts)}")
     if not report.installed:
         out.line("no entry of ours is installed: played is what overdeck install would write")
     out.table(

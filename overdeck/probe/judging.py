@@ -95,7 +95,6 @@ def judge(
     hooks = tuple(_hook(client, number, hook, sessions) for number, hook in enumerate(choice.played))
     gates = tuple(_gates(choice, canaries, sessions))
     trouble = [f"the session of {one.name}: {_ended(one)}" for one in sessions if one.ended or not one.turns]
-    trouble += [f"the client asked for {host}" for one in sessions for host in dict.fromkeys(one.elsewhere)]
     trouble += [f"{one.event} {one.command}: {what}" for one in hooks for what in one.trouble]
     trouble += [f"{one.gate} did not deny {one.call}: {one.said}" for one in gates if one.denied is False]
     trouble += choice.silent

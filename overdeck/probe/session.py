@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from overdeck.probe.clients import Client, Guard
+from overdeck.probe.clients import Client, Guard, Stage
 from overdeck.probe.mock.script import Script
 from overdeck.probe.mock.server import MockModel
 from overdeck.probe.room import Room
@@ -48,9 +48,10 @@ def play(
 ) -> Session:
     """Run ``client`` in ``room`` until it ends, ``deadline_s`` at most. ``more`` are further arguments, ``extra``
     further environment. The model is closed when this returns; what it was sent is kept."""
+    user = os.environ if user is None else user
     with MockModel(client.wire, script) as model:
-        client.lay_out(room, model.url, guard)
-        environ = room.environ(os.environ if user is None else user, model.url)
+        client.lay_out(Stage(room, model.url, guard, found, user.get("HOME", "")))
+        environ = room.environ(user, model.url)
         environ |= client.environ(room, model.url) | dict(extra or {})
         before, begun = _cpu_s(), time.monotonic()
         done = run(

@@ -16,6 +16,7 @@ from typing import Any
 
 from clientrig import USER, Rig, facts_of, reply
 
+from overdeck.probe.clients import Stage
 from overdeck.probe.mock.script import Call, Reply, Script
 from overdeck.probe.mock.server import MockModel
 from overdeck.probe.session import Session
@@ -43,7 +44,7 @@ def play_on_screen(
 
     def work() -> list[Any]:
         with MockModel(rig.client.wire, script) as model:
-            rig.client.lay_out(rig.room, model.url, "open")
+            rig.client.lay_out(Stage(rig.room, model.url, "open", rig.found, ""))
             argv = [rig.found, *rig.client.argv(rig.found, rig.room, "")[-2:]]
             environ = rig.room.environ(USER, model.url) | rig.client.environ(rig.room, model.url)
             environ["TERM"] = "xterm-256color"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from overdeck.probe.mock.script import Call, Reply
 from overdeck.probe.mock.wire import Wire
@@ -14,6 +14,19 @@ NAMES = ("claude", "codex", "gemini", "opencode")
 Guard = Literal["open", "plain", "asking"]
 """What a client lets run that no hook denies: everything; what it would without being told; nothing, because it asks
 first and headless nobody answers."""
+
+
+class Stage(NamedTuple):
+    """What one session is given."""
+
+    room: Room
+    url: str
+    """The mock model's."""
+    guard: Guard
+    found: str
+    """The client's program."""
+    user_home: str
+    """The real HOME: for packages that the client would else fetch, and for nothing else."""
 
 
 class Client(Protocol):
@@ -34,7 +47,7 @@ class Client(Protocol):
         """Where its user's hooks stand."""
         ...
 
-    def lay_out(self, room: Room, url: str, guard: Guard) -> None:
+    def lay_out(self, stage: Stage) -> None:
         """Write what else it needs; the file of hooks stays as it is."""
         ...
 

@@ -3,8 +3,9 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from overdeck.probe.clients import Guard
+from overdeck.probe.clients import Stage
 from overdeck.probe.mock import anthropic
 from overdeck.probe.mock.script import Call, Reply, calls
 from overdeck.probe.mock.wire import Wire
@@ -35,13 +36,14 @@ def settings_file(home: Path) -> Path:
     return home / ".claude" / "settings.json"
 
 
-def lay_out(room: Room, url: str, guard: Guard) -> None:
+def lay_out(stage: Stage) -> None:
     """Permissions, in a file of their own: what the HOME says of hooks stays as it is, to the byte.
 
     An ``ask`` rule stands above every permission but a denial, and headless nobody answers (FACTS 3).
     """
-    rule = {"open": {"allow": list(_EVERYTHING)}, "plain": {}, "asking": {"ask": list(_EVERYTHING)}}[guard]
-    _flag_settings(room).write_text(json.dumps({"permissions": rule}))
+    rules: dict[str, Any] = {"open": {"allow": list(_EVERYTHING)}, "plain": {}, "asking": {"ask": list(_EVERYTHING)}}
+    rule = rules[stage.guard]
+    _flag_settings(stage.room).write_text(json.dumps({"permissions": rule}))
 
 
 def _flag_settings(room: Room) -> Path:
