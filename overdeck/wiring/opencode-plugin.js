@@ -86,7 +86,7 @@ export const Overdeck = async ({ client, directory }) => {
     if (!parents.has(session)) {
       parents.set(session, "")
       try {
-        const late = new Promise((resolve) => setTimeout(resolve, 1000, {}))
+        const late = new Promise((resolve) => setTimeout(resolve, 1000, {}).unref?.())
         const found = await Promise.race([client.session.get({ path: { id: session } }), late])
         parents.set(session, found?.data?.parentID ?? "")
       } catch {} // then it counts as the main one: gates that are for the main one act

@@ -114,6 +114,7 @@ def envelope(event: str, merged: Merged) -> tuple[dict[str, Any], list[str]]:
     if merged.decision == "allow":
         lost.append(f"OpenCode takes no allow from a plugin: {merged.reason}")
     merged.decision, merged.reason = ("deny", refused) if refused else ("", "")
+    merged.input = None if refused else merged.input
     if event == "Stop":
         tells += [f"OpenCode cannot keep a turn going: {why}" for why in (refused, merged.keep_going) if why]
         tells += [merged.context] if merged.context else []

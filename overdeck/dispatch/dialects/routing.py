@@ -29,8 +29,8 @@ def routes(client: str, event: str, matcher: str) -> list[str]:
         return [*known, "?"]
     listed = matchers.exact_names(matcher)
     others = {dialect.server_tool(name) if name.startswith("mcp__") else name for name in listed}
-    ours = {name for tool in dialect.TOOLS for name in dialect.names(tool, {})[:-1]}
-    return sorted({*known, *(others - ours)}) or ["-"]
+    ours = [name for tool in dialect.TOOLS for name in dialect.names(tool, {})[:-1]]
+    return sorted({*known, *(name for name in others if not _takes(name, tuple(ours)))}) or ["-"]
 
 
 def _takes(matcher: str, names: tuple[str, ...]) -> bool:
