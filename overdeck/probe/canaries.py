@@ -23,7 +23,7 @@ class Canary(NamedTuple):
 HARMLESS: Mapping[str, Callable[[Client, Room], Call]] = MappingProxyType(
     {
         "git-decision": lambda client, room: client.shell("git push --force origin main"),
-        "secret-file": lambda client, room: client.read(room.project / ".env"),
+        "secret-file": lambda client, room: client.shell("cat .env"),
     }
 )
 """The shipped gates: what they must deny in a ``Room``. Its remote is a folder beside it, and its ``.env`` is ours."""
