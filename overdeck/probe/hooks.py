@@ -1,4 +1,4 @@
-"""Which hooks a probe plays, and how they get into the throwaway settings: each behind a witness."""
+"""Which hooks a probe plays, and how they get into the throwaway HOME: each behind a witness."""
 
 import json
 import shlex
@@ -7,18 +7,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from overdeck.authoring.fleet import deadlines, front_argv, interpreter, load_fleet, matchers
+from overdeck.authoring.fleet import interpreter, load_fleet
 from overdeck.dispatch import planning
+from overdeck.dispatch.dialects.routing import own_event
 from overdeck.dispatch.manifest import Manifest
 from overdeck.dispatch.planning import Fleet, Recipe
 from overdeck.files import write_atomically
 from overdeck.paths import Places
 from overdeck.probe import witness
-from overdeck.wiring import entries
+from overdeck.wiring import entries, opencodeplugin
 from overdeck.wiring.apart import with_logs_apart
 from overdeck.wiring.handler import Handler
-from overdeck.wiring.install import timeout_s
+from overdeck.wiring.install import union_of, wanted_groups
 from overdeck.wiring.settings import Settings
+from overdeck.wiring.target import argv_of
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class Choice:
     """The gates that are asked before a tool."""
     own_code: tuple[str, ...] = ()
     """Modules of the user's that are left out, because nobody agreed to run them."""
+    plugin: str = ""
+    """OpenCode: the text of our plugin, which starts what is played."""
 
 
 def choose(
@@ -62,35 +66,45 @@ def choose(
     listed: list[str] = []
     silent: list[str] = []
     modules = load_fleet(recipe)
-    installed = False
+    plugin = ""
     for file in files:
         why = next((f"the client drops the file: {one.reason}" for one in file.problems if one.drops), "")
         why = why or silenced.get(file.path, "")
         for handler in file.all_handlers:
+            text = _plugin_text(handler)
             hook = _object(file, handler)
-            ours = entries.is_ours(hook)
-            installed |= ours
+            ours = bool(text) or entries.is_ours(hook)
             if not ours and not yes:
                 listed.append(f"{handler.event}: {handler.shown}")
             elif why:
                 silent.append(f"{handler.event}: {handler.shown}: {why}")
+            elif text:
+                plugin = text
+                played += _of_plugin(text, str(file.path))
             elif not handler.starts_process:
                 listed.append(f"{handler.event}: a {handler.type} hook, which starts no program")
             else:
-                argv = tuple(handler.argv(file.variables))
+                argv = argv_of(hook) if ours else tuple(handler.argv(file.variables))
                 played.append(
                     Played(handler.event, handler.matcher, handler.shown, argv, hook, str(file.path), ours)
                 )
-    if not installed and fleet:
-        played += _wanted(recipe, _asked(modules, yes))
-    asked = _asked(modules, yes).enabled if installed or fleet else []
+    installed = any(one.ours for one in played)
+    if not installed and fleet and not silent:
+        asked = _asked(modules, yes)
+        if recipe.client == opencodeplugin.CLIENT:
+            plugin = opencodeplugin.plugin_text(recipe, asked)
+            played += _of_plugin(plugin, "")
+        else:
+            played += _wanted(recipe, asked)
+    gates = _asked(modules, yes).enabled if any(one.ours for one in played) else []
     return Choice(
         tuple(played),
         tuple(listed),
         tuple(silent),
         installed,
-        tuple(module for module in asked if module.cls == "gate" and "PreToolUse" in module.events),
+        tuple(module for module in gates if module.cls == "gate" and "PreToolUse" in module.events),
         () if yes else tuple(module.id for module in modules.enabled if module.user),
+        plugin,
     )
 
 
@@ -113,21 +127,59 @@ def moved(choice: Choice, recipe: Recipe, home: Path, *, yes: bool) -> list[Play
     return found
 
 
-def settings_of(played: Sequence[Played], records: Path) -> dict[str, Any]:
-    """The hooks as a settings file says them, each started through ``witness`` under its number."""
+def write(file: Path, played: Sequence[Played], records: Path, plugin: str = "") -> None:
+    """Put the hooks where the client of the throwaway HOME reads them, each started through ``witness``."""
+    words = [
+        [str(interpreter()), "-I", "-S", witness.__file__, str(records), str(number), *one.argv]
+        for number, one in enumerate(played)
+    ]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if plugin:
+        fronts = {one.event: {**one.object, "argv": argv} for one, argv in zip(played, words, strict=True)}
+        file.write_text(opencodeplugin.with_fronts(plugin, fronts))
+        return
     hooks: dict[str, list[dict[str, Any]]] = {}
-    for number, one in enumerate(played):
-        words = [str(interpreter()), "-I", "-S", witness.__file__, str(records), str(number), *one.argv]
+    for one, argv in zip(played, words, strict=True):
         kept = {key: value for key, value in one.object.items() if key not in ("command", "args", "shell")}
-        hook = {**kept, "type": "command", "command": shlex.join(words)}
+        hook = {**kept, "type": "command", "command": shlex.join(argv)}
         group = {"hooks": [hook]} if one.matcher == "" else {"matcher": one.matcher, "hooks": [hook]}
         hooks.setdefault(one.event, []).append(group)
-    return {"hooks": hooks}
+    file.write_text(json.dumps({"hooks": hooks}, indent=1))
 
 
 def recorder(event: str) -> Played:
     """A hook that says nothing, so that the payload of ``event`` is kept."""
-    return Played(event, "", "true", ("true",), {"type": "command", "timeout": 30})
+    return Played(event, "", "true", ("true",), {"type": "command"})
+
+
+def _plugin_text(handler: Handler) -> str:
+    """The text of our OpenCode plugin; empty for any other handler."""
+    if handler.client != opencodeplugin.CLIENT or not handler.file.suffix == ".js":
+        return ""
+    try:
+        text = handler.file.read_text("utf-8")
+    except (OSError, ValueError):
+        return ""
+    return text if opencodeplugin.is_ours(text) else ""
+
+
+def _of_plugin(text: str, file: str) -> list[Played]:
+    return [
+        Played(
+            event,
+            "*" if front["tools"] is None else "|".join(front["tools"]),
+            shlex.join(front["argv"]) if file else _not_yet(event),
+            tuple(front["argv"]),
+            front,
+            file,
+            ours=True,
+        )
+        for event, front in opencodeplugin.fronts_in(text).items()
+    ]
+
+
+def _not_yet(event: str) -> str:
+    return f"the entry that overdeck install writes for {event}"
 
 
 def _object(file: Settings, handler: Handler) -> Mapping[str, Any]:
@@ -143,18 +195,11 @@ def _object(file: Settings, handler: Handler) -> Mapping[str, Any]:
 
 def _wanted(recipe: Recipe, fleet: Fleet) -> list[Played]:
     """The entries that an install would write."""
-    longest = deadlines(recipe)
-    return [
-        Played(
-            event,
-            matcher,
-            f"the entry that overdeck install writes for {event}",
-            tuple(front_argv(recipe, event)),
-            {"type": "command", "timeout": timeout_s(recipe, longest.get(event, 0))},
-            ours=True,
-        )
-        for event, matcher in matchers(fleet).items()
-    ]
+    found = []
+    for event, group in wanted_groups(recipe, union_of(recipe, fleet)).items():
+        hook = group["hooks"][0]
+        found.append(Played(event, group.get("matcher", ""), _not_yet(event), argv_of(hook), hook, ours=True))
+    return found
 
 
 def _asked(fleet: Fleet, yes: bool) -> Fleet:
@@ -175,14 +220,9 @@ def _plans(recipe: Recipe, fleet: Fleet, home: Path) -> str:
     }
     apart = Recipe(**fields)
     (own.state / "errors").mkdir(parents=True, exist_ok=True, mode=0o700)
-    for event in {event for module in fleet.enabled for event in module.events}:
+    events = {event for module in fleet.enabled for event in module.events}
+    for event in filter(lambda one: own_event(recipe.client, one), events):
         plan = planning.compile_plan(apart, fleet, event)
         plan.sources = []
         write_atomically(Path(apart.plans, f"{event}.plan"), plan.encode())
     return apart.plans
-
-
-def write(file: Path, settings: Mapping[str, Any]) -> None:
-    """Put the settings where the client of the throwaway HOME reads them."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(settings, indent=1))

@@ -9,8 +9,10 @@ from typing import Any
 from overdeck.probe import facts
 from overdeck.probe.answers import Answer, read_answer
 from overdeck.probe.canaries import Canary
+from overdeck.probe.clients import named
 from overdeck.probe.hooks import Choice
 from overdeck.probe.hooks import Played as Hook
+from overdeck.probe.mock.wire import strings
 from overdeck.wiring import clients
 
 _ENOUGH = 120
@@ -118,14 +120,8 @@ def _ended(one: facts.Played) -> str:
 
 
 def _hook(client: str, number: int, hook: Hook, sessions: Sequence[facts.Played]) -> HookReport:
-    known = clients.named(client)
     fires, times, trouble = [], [], []
-    events = set()
-    subjects: set[str] = set()
     for session in sessions:
-        for fire in session.fires:
-            events.add(str(fire.payload.get("hook_event_name")))
-        subjects |= {told.tool for told in session.told}
         for fire in session.fires:
             if fire.hook != number:
                 continue
@@ -133,12 +129,7 @@ def _hook(client: str, number: int, hook: Hook, sessions: Sequence[facts.Played]
             fires.append(fired)
             times += [fire.wall_s * 1000] if fire.wall_s is not None else []
             trouble += [problem] if problem else []
-    key = known.subject_key(hook.event)
-    tool = key == "tool_name"
-    expected = any(known.matches(hook.matcher, subject, hook.event) for subject in subjects) if tool else False
-    expected = expected or hook.event in ALWAYS.get(client, ())
-    if key and not tool:
-        expected = expected and known.matches(hook.matcher, "startup", hook.event)
+    expected = _expected(client, hook, sessions)
     if expected and not fires:
         trouble.append("it never started, although a call that it is for was played")
     return HookReport(
@@ -151,8 +142,29 @@ ALWAYS: Mapping[str, tuple[str, ...]] = {
     "claude": ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"),
     "codex": ("SessionStart", "UserPromptSubmit", "Stop"),
     "gemini": ("SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd"),
+    "opencode": ("SessionStart", "UserPromptSubmit", "Stop"),
 }
 """Events of every session that is played."""
+
+BEFORE, AFTER = ("PreToolUse", "BeforeTool"), ("PostToolUse", "AfterTool")
+
+
+def _expected(client: str, hook: Hook, sessions: Sequence[facts.Played]) -> bool:
+    """Whether a call was played that the hook is for. After a tool only harmless calls count: others may be denied."""
+    known, calls = clients.named(client), named(client)
+    if hook.event in BEFORE + AFTER:
+        counted = [one for one in sessions if hook.event in BEFORE or one.name == HARMLESS]
+        tools = {calls.hook_name(told.tool) for one in counted for told in one.told}
+        if client == "opencode":
+            return hook.matcher == "*" or bool(tools & set(hook.matcher.split("|")))
+        return any(known.matches(hook.matcher, tool, hook.event) for tool in tools)
+    if hook.event not in ALWAYS[client]:
+        return False
+    return not known.subject_key(hook.event) or known.matches(hook.matcher, "startup", hook.event)
+
+
+HARMLESS, CANARIES = "harmless calls", "canaries"
+"""The sessions of a probe without a script; of the second kind one for each guard that a canary needs."""
 
 
 def _fired(event: str, fire: facts.Fire, session: facts.Played) -> tuple[Fired, str]:
@@ -204,9 +216,10 @@ def _call_of(payload: Mapping[str, Any], session: facts.Played) -> facts.Told | 
     for told in session.told:
         if told.id == id:
             return told
-    words = json.dumps(payload.get("tool_input"), sort_keys=True)
-    for told in session.told:
-        if json.dumps(told.input, sort_keys=True) == words:
+    asked = payload.get("tool_input")
+    texts = set(strings(asked))
+    for told in session.told:  # Codex calls ``cmd`` what its hooks read as ``command``
+        if told.input == asked or (texts and texts <= set(strings(told.input))):
             return told
     return None
 

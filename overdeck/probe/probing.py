@@ -11,7 +11,7 @@ from overdeck.paths import Places
 from overdeck.probe import clients, facts, hooks, recording
 from overdeck.probe.canaries import Canary, canary_of
 from overdeck.probe.clients import Guard
-from overdeck.probe.judging import Report, judge
+from overdeck.probe.judging import CANARIES, HARMLESS, Report, judge
 from overdeck.probe.loopback import apart
 from overdeck.probe.mock.script import Reply, Script
 from overdeck.probe.room import Room
@@ -20,9 +20,6 @@ from overdeck.process import NotCompleted, run
 from overdeck.wiring import clients as wired
 from overdeck.wiring.settings import read_settings
 from overdeck.wiring.sources import all_files, silenced
-
-HARMLESS, CANARIES = "harmless calls", "canaries"
-"""The sessions of a probe without a script; of the second kind one for each guard that a canary needs."""
 
 SCRIPT = "the script"
 
@@ -66,9 +63,9 @@ def probe(
             base = Room.make(Path(made).resolve() / "room")
             canaries = [canary_of(gate, client, base) for gate in choice.gates] if script is None else []
             played = hooks.moved(choice, recipe, base.home, yes=yes)
-            if record is not None:
+            if record is not None and not choice.plugin:
                 played += [hooks.recorder(event) for event in wired.named(name).EVENTS]
-            hooks.write(client.settings_file(base.home), hooks.settings_of(played, base.records))
+            hooks.write(client.settings_file(base.home), played, base.records, choice.plugin)
             sessions = []
             for what, said, guard in _sessions(client, base, script, canaries):
                 for old in base.records.iterdir():

@@ -59,6 +59,12 @@ def fronts_in(text: str) -> dict[str, Any]:
     return {}
 
 
+def with_fronts(text: str, fronts: dict[str, Any]) -> str:
+    """A plugin of ours with other fronts, everything else as it stands."""
+    lines = text.splitlines(keepends=True)
+    return "".join(f"{_FRONTS}{json.dumps(fronts)}\n" if line.startswith(_FRONTS) else line for line in lines)
+
+
 def is_ours(text: str) -> bool:
     """Whether a plugin file is one that ``install`` wrote."""
     return MARKER in text.partition("\n")[0]

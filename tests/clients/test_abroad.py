@@ -50,9 +50,7 @@ def fill(rig: Rig) -> None:
     rig.module("owner", when("asked", "ask('the owner decides')"))
     rig.module("hint", when("advised", "advise('mind the gap')"), cls="adviser")
     rig.module("line", when("told", "tell('for your eyes')"), cls="adviser")
-    rig.module(
-        "other", when("original", "rewrite({**call.input, 'command': 'touch rewritten'})"), cls="rewriter"
-    )
+    rig.module("other", when("original", "rewrite({**call.input, 'command': 'touch rewritten'})"), cls="rewriter")
     rig.module("broken", "assert 'crashed' not in call.input.get('command', '')")
     stuck = "while 'slow' in call.input.get('command', ''): pass"
     rig.module("stuck", stuck, cls="adviser", toml=f"timeout_ms = {DEADLINE_S * 1000:.0f}")

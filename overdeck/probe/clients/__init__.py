@@ -59,6 +59,10 @@ class Client(Protocol):
         """What the model says in a session that every hook should let pass."""
         ...
 
+    def hook_name(self, tool: str) -> str:
+        """What hooks read as the name of a tool that the model calls so."""
+        ...
+
     def shell(self, command: str) -> Call:
         """A call of its shell tool."""
         ...

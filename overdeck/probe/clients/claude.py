@@ -41,7 +41,11 @@ def lay_out(stage: Stage) -> None:
 
     An ``ask`` rule stands above every permission but a denial, and headless nobody answers (FACTS 3).
     """
-    rules: dict[str, Any] = {"open": {"allow": list(_EVERYTHING)}, "plain": {}, "asking": {"ask": list(_EVERYTHING)}}
+    rules: dict[str, Any] = {
+        "open": {"allow": list(_EVERYTHING)},
+        "plain": {},
+        "asking": {"ask": list(_EVERYTHING)},
+    }
     rule = rules[stage.guard]
     _flag_settings(stage.room).write_text(json.dumps({"permissions": rule}))
 
@@ -64,6 +68,10 @@ def harmless(room: Room) -> Sequence[Reply]:
             ("Write", {"file_path": str(room.project / "new.txt"), "content": "one\n"}),
         ),
     )
+
+
+def hook_name(tool: str) -> str:
+    return tool
 
 
 def shell(command: str) -> Call:

@@ -52,6 +52,10 @@ def harmless(room: Room) -> Sequence[Reply]:
     )
 
 
+def hook_name(tool: str) -> str:
+    return "Bash" if tool == "exec_command" else tool
+
+
 def shell(command: str) -> Call:
     return Call("exec_command", {"cmd": command})
 

@@ -65,6 +65,10 @@ def harmless(room: Room) -> Sequence[Reply]:
     )
 
 
+def hook_name(tool: str) -> str:
+    return tool
+
+
 def shell(command: str) -> Call:
     return Call("run_shell_command", {"command": command, "description": "probe"})
 

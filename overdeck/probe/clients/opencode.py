@@ -90,6 +90,10 @@ def harmless(room: Room) -> Sequence[Reply]:
     )
 
 
+def hook_name(tool: str) -> str:
+    return tool
+
+
 def shell(command: str) -> Call:
     return Call("bash", {"command": command, "description": "probe"})
 
