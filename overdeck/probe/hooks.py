@@ -154,7 +154,7 @@ def recorder(event: str) -> Played:
 
 def _plugin_text(handler: Handler) -> str:
     """The text of our OpenCode plugin; empty for any other handler."""
-    if handler.client != opencodeplugin.CLIENT or not handler.file.suffix == ".js":
+    if handler.client != opencodeplugin.CLIENT or handler.file.suffix != ".js":
         return ""
     try:
         text = handler.file.read_text("utf-8")

@@ -1,15 +1,18 @@
 """Claude Code on a terminal: what only a person sees."""
 
 import json
+from pathlib import Path
 
 import pytest
 from clientrig import Rig
 from onscreen import play_on_screen, squeezed
 
-from overdeck.authoring.fleet import built_front
+from overdeck.authoring.fleet import BuiltFront, built_front
 from overdeck.dispatch import planning
 from overdeck.dispatch.plan import HEADER, unsealed
 from overdeck.dispatch.writing import sealed
+
+ABSENT = BuiltFront(Path(), False)
 
 
 def test_what_a_module_tells_the_user_stands_on_the_screen_and_nowhere_else(claude: Rig) -> None:
@@ -21,7 +24,7 @@ def test_what_a_module_tells_the_user_stands_on_the_screen_and_nowhere_else(clau
     assert "for your eyes" not in str(facts["turns"])
 
 
-@pytest.mark.skipif(built_front() is None, reason="no native front is installed, and only it outlives its Python")
+@pytest.mark.skipif(not (built_front() or ABSENT).fresh, reason="only the native front outlives its Python")
 def test_an_interpreter_that_is_gone_is_told_on_the_screen_and_by_the_doctor(claude: Rig) -> None:
     claude.module("no-mark", "return deny('not here')")
     claude.install()
