@@ -50,6 +50,8 @@ class Choice:
     """The gates that are asked before a tool."""
     own_code: tuple[str, ...] = ()
     """Modules of the user's that are left out, because nobody agreed to run them."""
+    ours_there: bool = False
+    """Whether a file holds an entry of ours, started by the client or not."""
     plugin: str = ""
     """OpenCode: the text of our plugin, which starts what is played."""
 
@@ -66,7 +68,7 @@ def choose(
     listed: list[str] = []
     silent: list[str] = []
     modules = load_fleet(recipe)
-    plugin = ""
+    plugin, ours_there = "", False
     for file in files:
         why = next((f"the client drops the file: {one.reason}" for one in file.problems if one.drops), "")
         why = why or silenced.get(file.path, "")
@@ -74,6 +76,7 @@ def choose(
             text = _plugin_text(handler)
             hook = _object(file, handler)
             ours = bool(text) or entries.is_ours(hook)
+            ours_there |= ours
             if not ours and not yes:
                 listed.append(f"{handler.event}: {handler.shown}")
             elif why:
@@ -104,6 +107,7 @@ def choose(
         installed,
         tuple(module for module in gates if module.cls == "gate" and "PreToolUse" in module.events),
         () if yes else tuple(module.id for module in modules.enabled if module.user),
+        ours_there,
         plugin,
     )
 

@@ -73,15 +73,18 @@ def probe(
                 session = play(client, program, base, said, guard=guard, user=environ, deadline_s=deadline_s)
                 sessions.append(facts.as_json(what, session, base.records))
             folders = {str(base.project): recording.PROJECT, str(base.home): recording.HOME}
-            if record is not None:
-                for one in sessions:
-                    one["payloads"] = [recording.redacted(dict(fire.payload), folders) for fire in one["fires"]]
-                    one["fires"] = [fire for fire in one["fires"] if fire.hook < len(choice.played)]
+            shown = {str(base.project): "/throwaway/project", str(base.home): "/throwaway/home"}
+            for number, one in enumerate(sessions):
+                fires = one["fires"]
+                one["fires"] = [fire for fire in fires if fire.hook < len(choice.played)]
+                sessions[number] = recording.redacted(one, shown)
+                kept = [recording.redacted(dict(fire.payload), folders) for fire in fires] if record else []
+                sessions[number]["payloads"] = kept
             return {"sessions": sessions, "version": _version(program, base, environ), "canaries": canaries}
 
     found, isolation = apart(work, allow_network=allow_network)
+    payloads = [payload for one in found["sessions"] for payload in one.pop("payloads")]
     if record is not None:
-        payloads = [payload for one in found["sessions"] for payload in one.pop("payloads")]
         recording.write(payloads, record)
     return judge(
         name,

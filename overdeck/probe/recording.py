@@ -23,7 +23,7 @@ def redacted(value: Any, folders: Mapping[str, str]) -> Any:
     """
     if isinstance(value, dict):
         return {key: redacted(inner, folders) for key, inner in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [redacted(inner, folders) for inner in value]
     if not isinstance(value, str):
         return value

@@ -210,3 +210,34 @@ def test_the_rig_of_these_tests_sees_what_it_claims_to(claude: Rig) -> None:
     seen = claude.play(claude.client.shell("touch denied"))
     assert seen.failed == [False]
     assert claude.file("denied").exists()
+
+
+def test_the_doctor_plays_what_is_wired_in_the_client(home: Home, path: str) -> None:
+    first = home.run("overdeck", "doctor", "--live", "--json", env={"PATH": path})
+    assert {one["name"]: one["state"] for one in first.data["checks"]}["live"] == "skip"
+    home.run("overdeck", "install")
+    live = [one for one in home.run("overdeck", "doctor", "--live", "--json", env={"PATH": path}).data["checks"]]
+    assert {one["name"]: one["state"] for one in live}["live: claude"] == "ok"
+    settings = json.loads(home.settings.read_text())
+    settings["disableAllHooks"] = True
+    home.settings.write_text(json.dumps(settings))
+    ran = home.run("overdeck", "doctor", "--live", "--json", env={"PATH": path})
+    assert (ran.code, {one["name"]: one["state"] for one in ran.data["checks"]}["live: claude"]) == (1, "fail")
+
+
+def test_a_certificate_of_adoption_holds_the_clients_own_runs(home: Home, path: str) -> None:
+    script = home.root / "guard.py"
+    script.write_text(
+        "import json, sys\n"
+        "if 'overdeck probe' in json.load(sys.stdin)['tool_input'].get('command', ''):\n"
+        "    print('no probing here', file=sys.stderr)\n    sys.exit(2)\n"
+    )
+    hook(home, "PreToolUse", f"python3 {script}")
+    ran = home.run("overdeck", "adopt", "--yes", "--json", env={"PATH": path})
+    assert ran.code == 0, ran.out
+    (certificate,) = ran.data["certificates"]
+    runs = json.loads(Path(certificate).read_text())["in_the_client"]
+    assert "no probing here" in runs["before"]["calls"][0]["model_was_told"]
+    assert "no probing here" in runs["after"]["calls"][0]["model_was_told"]
+    assert runs["before"]["requests"] == runs["after"]["requests"]
+    assert [run["hooks_started"] for run in (runs["before"], runs["after"])] == [3, 3]
