@@ -106,14 +106,17 @@ def ask_front(
     event: str = "",
     config: dict[str, Any] | None = None,
     prefilter: bool = True,
+    client: str = "claude",
 ) -> Answer:
-    """One payload through the real front, with a plan that holds this module alone, in a throwaway state."""
+    """One payload of ``client`` through the real front, with a plan that holds this module alone, in a throwaway
+    state. ``event`` is Claude's name of it.
+    """
     raw = payload if isinstance(payload, bytes) else json.dumps(payload, ensure_ascii=False).encode()
     event = event or (str(payload.get("hook_event_name", "")) if isinstance(payload, dict) else "")
     with tempfile.TemporaryDirectory(prefix="overdeck-matrix-") as scratch:
-        plans = Path(scratch, "state", "plans", "claude")
+        plans = Path(scratch, "state", "plans", client)
         plans.mkdir(parents=True, mode=0o700)
-        recipe = _recipe(scratch, plans)
+        recipe = _recipe(scratch, plans, client)
         plan = compile_plan(recipe, _only(manifest), event)
         plan.sources = []
         for module in plan.modules:
@@ -138,7 +141,7 @@ def ask_front(
 
 
 def decode(stdout: str, event: str) -> tuple[tuple[str, ...], str]:
-    """Claude Code's answer to ``event`` as the verdict kinds it carries, and all its text."""
+    """A client's answer to ``event``, by Claude's name, as the verdict kinds it carries, and all its text."""
     if not stdout:
         return (), ""
     answer = json.loads(stdout)
@@ -151,11 +154,12 @@ def decode(stdout: str, event: str) -> tuple[tuple[str, ...], str]:
     if "decision" in specific:
         kinds.append(specific["decision"]["behavior"])
         texts.append(specific["decision"].get("message", ""))
-    if answer.get("decision") == "block":
+    if answer.get("decision") in ("block", "deny"):  # Gemini CLI says deny everywhere
         kinds.append("keep_going" if event in ("Stop", "SubagentStop") else "deny")
-    if "updatedInput" in specific:
-        kinds.append("rewrite")
-        texts.append(json.dumps(specific["updatedInput"], ensure_ascii=False))
+    for key in ("updatedInput", "tool_input"):
+        if key in specific:
+            kinds.append("rewrite")
+            texts.append(json.dumps(specific[key], ensure_ascii=False))
     if "additionalContext" in specific:
         kinds.append("advise")
         texts.append(specific["additionalContext"])
@@ -196,10 +200,10 @@ def _only(manifest: Manifest) -> Fleet:
     return fleet
 
 
-def _recipe(scratch: str, plans: Path) -> Recipe:
+def _recipe(scratch: str, plans: Path, client: str) -> Recipe:
     state = f"{scratch}/state"
     return Recipe(
-        client="claude",
+        client=client,
         plans=str(plans),
         python=str(interpreter()),
         entry=str(entry_path()),

@@ -8,6 +8,7 @@ from overdeck.errors import OverdeckError, usage
 from overdeck.git import git
 from overdeck.paths import Places
 from overdeck.wiring.reading import real
+from overdeck.wiring.sources import project_of
 from overdeck.wiring.target import TARGETS
 
 Scope = Literal["user", "project", "local"]
@@ -20,19 +21,6 @@ def here() -> Path:
         return Path.cwd()
     except FileNotFoundError:
         return Path("/")
-
-
-def project_of(folder: Path, home: Path, client: str = "claude") -> Path | None:
-    """The project around ``folder``: the nearest folder upwards that has a ``.claude`` (or what the client calls it)
-    or is a git work tree.
-
-    The ``.claude`` of ``home`` is the user's own and makes no project.
-    """
-    own = TARGETS[client].folder
-    for up in (folder, *folder.parents):
-        if (up / ".git").exists() or ((up / own).is_dir() and up != home):
-            return up
-    return None
 
 
 def install_command(client: str, scope: str = "user") -> str:
@@ -59,7 +47,7 @@ def settings_file(places: Places, scope: Scope, folder: Path, client: str = "cla
     if scope == "user":
         return own
     folder = folder.absolute()
-    project = project_of(folder, places.home.absolute(), client)
+    project = project_of(folder, places.home.absolute(), target.folder)
     if project is None:
         raise usage(
             f"{folder} is in no project: no folder from here upwards has a {target.folder} or a .git",
@@ -79,7 +67,7 @@ def settings_file(places: Places, scope: Scope, folder: Path, client: str = "cla
 def neighbours(places: Places, folder: Path, client: str = "claude") -> dict[Scope, Path]:
     """The settings files that a client run in ``folder`` reads together, by scope; only the user's in no project."""
     target = TARGETS[client]
-    project = project_of(folder.absolute(), places.home.absolute(), client)
+    project = project_of(folder.absolute(), places.home.absolute(), target.folder)
     scopes = [scope for scope in SCOPES if scope in target.files and (project is not None or scope == "user")]
     found: dict[Scope, Path] = {}
     for scope in scopes:

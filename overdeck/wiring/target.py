@@ -9,6 +9,7 @@ from overdeck.dispatch.dialects.routing import JUDGED, own_event, own_matcher, r
 from overdeck.dispatch.manifest import Manifest
 from overdeck.dispatch.matchers import looks_at_files
 from overdeck.paths import Places
+from overdeck.wiring.sources import PROJECT_FILES, user_settings
 
 MARKER = "--by-overdeck"
 """The argument by which install, uninstall and doctor know their own entries."""
@@ -34,7 +35,7 @@ class Target(NamedTuple):
         """The user's own file. Absolute."""
         if self.client == "opencode":  # the one client that keeps to XDG
             return (places.config_dir.parent / "opencode" / "plugin" / self.files["user"]).absolute()
-        return (places.home / self.own_file if self.own_file else places.claude_dir / "settings.json").absolute()
+        return (places.home / self.own_file if self.own_file else user_settings(places)).absolute()
 
     def project_file(self, project: Path, scope: str) -> Path:
         """A project's file of this scope."""
@@ -58,7 +59,7 @@ TARGETS = {
             "claude",
             "Claude Code",
             ".claude",
-            {"user": "settings.json", "project": "settings.json", "local": "settings.local.json"},
+            {"user": "settings.json", **PROJECT_FILES},
             "",
             words=True,
         ),

@@ -103,6 +103,15 @@ def test_the_client_itself_finds_nothing_to_object_to(home: Home, client: str) -
     assert {clients.named(client).longest_s(one) for one in mine} == {17.0}
 
 
+def test_codexs_entry_is_asked_at_bash_where_a_gate_looks_at_files_because_a_patch_may_stand_there(
+    home: Home,
+) -> None:
+    manifest = home.root / ".config" / "overdeck" / "modules" / "demo" / "module.toml"
+    manifest.write_text(manifest.read_text().replace("Bash|Edit", "Write"))
+    home.run("overdeck", "install", "--client", "codex")
+    assert ours(file_of(home, "codex"), "PreToolUse")["matcher"] == "Bash|apply_patch"
+
+
 def test_the_matcher_is_in_the_clients_own_names(home: Home) -> None:
     for client in WITH_SETTINGS:
         home.run("overdeck", "install", "--client", client)

@@ -54,6 +54,11 @@ def names(tool: str, top: dict[str, Any]) -> tuple[str, ...]:
     server, inner = context.get("server_name"), context.get("tool_name")
     if isinstance(server, str) and isinstance(inner, str) and server and inner:
         return (f"mcp__{server}__{inner}", tool)
+    first, _, rest = tool.removeprefix("mcp_").partition("_")
+    if (
+        tool.startswith("mcp_") and first and rest
+    ):  # a log line has no context; where a server's name ends is a guess
+        return (f"mcp__{first}__{rest}", tool)
     return (tool,)
 
 
