@@ -63,7 +63,9 @@ def probe(
             base = Room.make(Path(made).resolve() / "room")
             canaries = [canary_of(gate, client, base) for gate in choice.gates] if script is None else []
             played = hooks.moved(choice, recipe, base.home, yes=yes)
-            if record is not None and not choice.plugin:
+            if record is not None and name == "opencode":
+                recording.put_plugin(client.settings_file(base.home).parent, base.records)
+            elif record is not None:
                 played += [hooks.recorder(event) for event in wired.named(name).EVENTS]
             hooks.write(client.settings_file(base.home), played, base.records, choice.plugin)
             sessions = []
@@ -71,15 +73,16 @@ def probe(
                 for old in base.records.iterdir():
                     old.unlink()
                 session = play(client, program, base, said, guard=guard, user=environ, deadline_s=deadline_s)
-                sessions.append(facts.as_json(what, session, base.records))
+                one = facts.as_json(what, session, base.records)
+                one["payloads"] = recording.payloads(one["fires"], base.records) if record else []
+                sessions.append(one)
             folders = {str(base.project): recording.PROJECT, str(base.home): recording.HOME}
             shown = {str(base.project): "/throwaway/project", str(base.home): "/throwaway/home"}
             for number, one in enumerate(sessions):
                 fires = one["fires"]
                 one["fires"] = [fire for fire in fires if fire.hook < len(choice.played)]
                 sessions[number] = recording.redacted(one, shown)
-                kept = [recording.redacted(dict(fire.payload), folders) for fire in fires] if record else []
-                sessions[number]["payloads"] = kept
+                sessions[number]["payloads"] = recording.redacted(one["payloads"], folders)
             return {"sessions": sessions, "version": _version(program, base, environ), "canaries": canaries}
 
     found, isolation = apart(work, allow_network=allow_network)

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from overdeck.files import write_atomically
+from overdeck.probe.facts import Fire
 
 HOME, PROJECT = "/home/dev", "/home/dev/proj"
 """What the throwaway folders are called in a recording."""
 
+_RECORDER = Path(__file__).with_name("clients") / "recorder.js"
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _NO_UUID = "00000000-0000-4000-8000-000000000000"
 
@@ -45,11 +47,24 @@ def name_of(payload: Mapping[str, Any]) -> str:
     return ".".join(re.sub(r"[^A-Za-z0-9_]", "_", part) for part in parts)
 
 
-def write(payloads: Iterable[Mapping[str, Any]], folder: Path) -> list[Path]:
+def payloads(fires: Iterable[Fire], records: Path) -> list[tuple[str, Any]]:
+    """(name, payload) of all that was kept in one session: by witnesses, and by OpenCode's recorder."""
+    found: list[tuple[str, Any]] = [(name_of(fire.payload), dict(fire.payload)) for fire in fires]
+    return found + [(file.stem, json.loads(file.read_bytes())) for file in sorted(records.glob("*.opencode"))]
+
+
+def put_plugin(folder: Path, records: Path) -> None:
+    """Let OpenCode itself keep what it hands to plugins: it starts no program for it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = _RECORDER.read_text("utf-8").replace('"FOLDER"', json.dumps(str(records)))
+    (folder / "overdeck-recorder.js").write_text(text)
+
+
+def write(kept: Iterable[tuple[str, Any]], folder: Path) -> list[Path]:
     """One file for each kind of payload, the first of its kind; returns those written. Raises OSError."""
     written: dict[Path, None] = {}
-    for payload in payloads:
-        file = folder / f"{name_of(payload)}.json"
+    for name, payload in kept:
+        file = folder / f"{name}.json"
         if file not in written:
             write_atomically(file, json.dumps(payload, ensure_ascii=False).encode() + b"\n")
             written[file] = None

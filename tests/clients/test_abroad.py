@@ -16,6 +16,8 @@ from pinned import found
 from overdeck.probe.clients import named
 from overdeck.probe.mock.script import Call, Reply
 
+pytestmark = pytest.mark.timeout(300)  # a loaded machine is five times slower
+
 CLIENTS = ("codex", "gemini", "opencode")
 DEADLINE_S = 1.0
 LONG_S = 6.0

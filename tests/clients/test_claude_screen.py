@@ -12,6 +12,8 @@ from overdeck.dispatch import planning
 from overdeck.dispatch.plan import HEADER, unsealed
 from overdeck.dispatch.writing import sealed
 
+pytestmark = pytest.mark.timeout(300)  # a loaded machine is five times slower
+
 ABSENT = BuiltFront(Path(), False)
 
 

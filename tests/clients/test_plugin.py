@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
 from clientrig import Rig
+
+pytestmark = pytest.mark.timeout(300)  # a loaded machine is five times slower
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 

@@ -30,6 +30,6 @@ def test_a_file_is_named_after_event_tool_and_subagent() -> None:
 
 
 def test_the_first_payload_of_each_kind_is_written(tmp_path: Path) -> None:
-    payloads = [{"hook_event_name": "Stop", "n": number} for number in range(3)]
-    (file,) = write(payloads, tmp_path / "new")
+    kept = [("Stop", {"hook_event_name": "Stop", "n": number}) for number in range(3)]
+    (file,) = write(kept, tmp_path / "new")
     assert json.loads(file.read_bytes())["n"] == 0
