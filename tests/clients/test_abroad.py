@@ -162,26 +162,15 @@ def rig_of(request: pytest.FixtureRequest, tmp_path: Path) -> Rig:
     return Rig(named(request.param), found(request.param), tmp_path)
 
 
+@pytest.mark.parametrize(
+    "rig_of", ["codex", "gemini"], indirect=True
+)  # OpenCode's plugin cannot keep a turn going
 def test_a_turn_that_is_kept_going_goes_on_with_the_reason_and_ends_by_our_cap(rig_of: Rig) -> None:
     rig_of.module("never", "return keep_going('the tests are red')", events={"Stop": "*"})
     rig_of.install()
     seen = rig_of.play(deadline_s=100)
-    if rig_of.client.name == "opencode":  # its plugin cannot keep a turn going
-        assert len(seen.turns) == 1
-        return
     assert (seen.ended, len(seen.turns)) == ("", 6)
     assert seen.heard("the tests are red")
-
-
-def test_the_guards_that_ship_hold_in_the_client(rig_of: Rig) -> None:
-    rig_of.only("guards")
-    rig_of.install()
-    client = rig_of.client
-    seen = rig_of.play(client.shell("git push --force origin main"), client.shell("cat .env"))
-    assert "git-decision" in seen.results[0]
-    assert "secret-file" in seen.results[1]
-    assert not seen.heard("this-line-must-not-reach-a-model")
-    assert not list((rig_of.room.remote / "refs" / "heads").iterdir())
 
 
 @pytest.mark.parametrize("rig_of", ["codex", "opencode"], indirect=True)  # Gemini CLI tells hooks of no subagent
