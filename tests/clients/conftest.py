@@ -1,15 +1,12 @@
 """What every test of a client may ask for."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from clientrig import Rig
+from clientrig import MakeRig, Rig
 from pinned import found
 
 from overdeck.probe.clients import named
-
-MakeRig = Callable[[str], Rig]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from clientrig import Rig, Seen, together
+from clientrig import MakeRig, Rig, Seen, together
 from pinned import found
 
 from overdeck.probe.clients import named
@@ -188,3 +188,13 @@ def test_a_subagents_call_is_asked_of_every_module_but_those_of_the_main_thread(
     assert "MARKED-TASK" in seen.conversations, json.dumps(seen.results)
     assert rig_of.file("first").exists()
     assert not rig_of.file("second").exists()
+
+
+def test_codex_is_asked_about_a_patch_in_a_shell_command_where_only_a_gate_for_files_is_on(rig: MakeRig) -> None:
+    codex = rig("codex")
+    codex.module("files", "return deny('no such file')", events={"PreToolUse": "Write|Edit"})
+    codex.install()
+    patch = "*** Begin Patch\n*** Add File: in-shell\n+x\n*** End Patch\n"
+    seen = codex.play(codex.client.shell(f"cd . && apply_patch <<'EOF'\n{patch}EOF"))
+    assert "no such file" in seen.results[0]
+    assert not codex.file("in-shell").exists()

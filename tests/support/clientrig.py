@@ -127,6 +127,8 @@ class Rig:
         return self.room.project / name
 
 
+MakeRig = Callable[[str], Rig]
+
 USER = {"PATH": f"/usr/local/bin{os.pathsep}{os.defpath}", "LANG": "C.UTF-8"}
 """The user's environment, built up."""
 
