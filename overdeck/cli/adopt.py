@@ -114,6 +114,8 @@ def _adopt(
     )  # fmt: skip
     played = not dry_run and any(report.kind == "equal" for report in reports)
     before = _in_the_client(places, file, allow_network) if played else None
+    if before is not None:
+        out.note("played in the client itself, once before the switch and once after")
     done = adopting.adopt(
         places, recipe_for(places), found, chosen, left, reports, environ=os.environ, raw=raw, dry_run=dry_run
     )

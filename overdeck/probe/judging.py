@@ -187,10 +187,15 @@ def _fired(event: str, fire: facts.Fire, session: facts.Played) -> tuple[Fired, 
     return (
         Fired(
             session.name, subject, fire.wall_s * 1000, fire.code, answer.said, _cut(answer.reason) or "",
-            honoured, reached, answer.told,
+            honoured, reached, answer.told or _shown_error(fire),
         ),
         problem,
     )  # fmt: skip
+
+
+def _shown_error(fire: facts.Fire) -> str:
+    """What a terminal shows of a hook that failed: the first line of its stderr (FACTS 3)."""
+    return "" if fire.code in (0, 2) else next(iter(fire.stderr.splitlines()), "")
 
 
 def _effect(
