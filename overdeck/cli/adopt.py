@@ -112,10 +112,37 @@ def _adopt(
         found, chosen, home=places.home, environ=os.environ, recorded=_recorded(payloads),
         allow_network=allow_network, said=out.note,
     )  # fmt: skip
+    played = not dry_run and any(report.kind == "equal" for report in reports)
+    before = _in_the_client(places, file, allow_network) if played else None
+    if before is not None:
+        out.note("played in the client itself, once before the switch and once after")
     done = adopting.adopt(
         places, recipe_for(places), found, chosen, left, reports, environ=os.environ, raw=raw, dry_run=dry_run
     )
     _report(done, chosen, out, dry_run)
+    if before is not None:
+        _attach(done, before, _in_the_client(places, file, allow_network) or {}, out)
+
+
+def _in_the_client(places: Places, file: Path, allow_network: bool) -> dict[str, Any] | None:
+    from overdeck.probe.beforeafter import run_of
+    from overdeck.wiring.scope import here
+
+    return run_of(places, file, os.environ, here(), allow_network=allow_network)
+
+
+def _attach(done: "Adoption", before: dict[str, Any], after: dict[str, Any], out: Output) -> None:
+    from overdeck.probe.beforeafter import attach, same
+
+    attach(done.certificates, before, after)
+    if why := before.get("not_run") or after.get("not_run"):
+        out.warn(f"the client itself could not be run before and after: {why}")
+    elif same(before, after):
+        out.line(f"in the client itself, before and after: the same was said of {len(before['calls'])} calls")
+    else:
+        out.warn(
+            "in the client itself the model was told something else after: see in_the_client in the certificates"
+        )
 
 
 def _again(file: Path, own: bool, only: Sequence[str], payloads: Path | None, allow_network: bool) -> str:

@@ -14,6 +14,7 @@ VERBS = [
     Verb("lint", "overdeck.cli.lint:lint", COSTS),
     Verb("doctor", "overdeck.cli.doctor:doctor", COSTS),
     Verb("machine", "overdeck.cli.machine:machine", COSTS),
+    Verb("probe", "overdeck.cli.probe:probe", COSTS),
     Verb("plugins", "overdeck.cli.plugins:app", COSTS),
     Verb("install", "overdeck.cli.install:install", WIRING),
     Verb("uninstall", "overdeck.cli.uninstall:uninstall", WIRING),

@@ -28,9 +28,10 @@ ELSEWHERE = {
     "hookbench report ab.jsonl": "tests/bench",
     "hookbench ladder": "tests/bench",
     "overdeck audit": "below, beside its settings",
+    "overdeck probe": "tests/clients/test_probe.py",
     "overdeck audit --html audit.html": "tests/wiring/test_html.py",
 }
-"""Commands whose own tests are named here: they need a terminal, a base, or longer than a moment."""
+"""Commands whose own tests are named here: they need a terminal, a client, a base, or longer than a moment."""
 
 
 @pytest.fixture(scope="module")

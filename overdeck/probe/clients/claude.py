@@ -1,0 +1,86 @@
+"""Claude Code, headless: ``claude -p`` with a dummy key and the mock as its provider (FACTS 8)."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from overdeck.probe.clients import Stage
+from overdeck.probe.mock import anthropic
+from overdeck.probe.mock.script import Call, Reply, calls
+from overdeck.probe.mock.wire import Wire
+from overdeck.probe.room import Room
+
+name = "claude"
+program = "claude"
+wire: Wire = anthropic
+guards = True
+
+_EVERYTHING = ("Agent", "Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "WebFetch", "Write")
+
+
+def environ(room: Room, url: str) -> dict[str, str]:
+    return {
+        "ANTHROPIC_BASE_URL": url,
+        "ANTHROPIC_API_KEY": "dummy-key-of-overdeck-probe",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_TELEMETRY": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_ERROR_REPORTING": "1",
+        "CLAUDE_CODE_MAX_RETRIES": "1",
+        "IS_SANDBOX": "1",
+    }
+
+
+def settings_file(home: Path) -> Path:
+    return home / ".claude" / "settings.json"
+
+
+def lay_out(stage: Stage) -> None:
+    """Permissions, in a file of their own: what the HOME says of hooks stays as it is, to the byte.
+
+    An ``ask`` rule stands above every permission but a denial, and headless nobody answers (FACTS 3).
+    """
+    rules: dict[str, Any] = {
+        "open": {"allow": list(_EVERYTHING)},
+        "plain": {},
+        "asking": {"ask": list(_EVERYTHING)},
+    }
+    rule = rules[stage.guard]
+    _flag_settings(stage.room).write_text(json.dumps({"permissions": rule}))
+
+
+def _flag_settings(room: Room) -> Path:
+    return room.root / "claude-permissions.json"
+
+
+def argv(found: str, room: Room, prompt: str) -> list[str]:
+    settings = ["--settings", str(_flag_settings(room))]
+    return [found, "-p", prompt, "--output-format", "stream-json", "--verbose", *settings]
+
+
+def harmless(room: Room) -> Sequence[Reply]:
+    """Tool calls that hurt nothing, two of them at once."""
+    return (
+        calls(("Bash", {"command": "echo overdeck probe", "description": "say so"})),
+        calls(
+            ("Read", {"file_path": str(room.project / "a.txt")}),
+            ("Write", {"file_path": str(room.project / "new.txt"), "content": "one\n"}),
+        ),
+    )
+
+
+def hook_name(tool: str) -> str:
+    return tool
+
+
+def shell(command: str) -> Call:
+    return Call("Bash", {"command": command, "description": "canary"})
+
+
+def read(file: Path) -> Call:
+    return Call("Read", {"file_path": str(file)})
+
+
+def write(file: Path, content: str) -> Call:
+    return Call("Write", {"file_path": str(file), "content": content})

@@ -1,0 +1,121 @@
+"""``overdeck probe``: find the client, choose the hooks, play sessions where there is only loopback, judge them."""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from overdeck.authoring.fleet import recipe_for
+from overdeck.errors import not_found, usage
+from overdeck.paths import Places
+from overdeck.probe import clients, facts, hooks, recording
+from overdeck.probe.canaries import Canary, canary_of
+from overdeck.probe.clients import Guard
+from overdeck.probe.judging import CANARIES, HARMLESS, Report, judge
+from overdeck.probe.loopback import apart
+from overdeck.probe.mock.script import Reply, Script
+from overdeck.probe.room import Room
+from overdeck.probe.session import DEADLINE_S, find, play
+from overdeck.process import NotCompleted, run
+from overdeck.wiring import clients as wired
+from overdeck.wiring.settings import read_settings
+from overdeck.wiring.sources import all_files, silenced
+
+SCRIPT = "the script"
+
+
+def probe(
+    places: Places,
+    name: str,
+    *,
+    environ: Mapping[str, str],
+    folder: Path,
+    settings: Sequence[Path] = (),
+    script: Script | None = None,
+    yes: bool = False,
+    allow_network: bool = False,
+    record: Path | None = None,
+    deadline_s: float = DEADLINE_S,
+) -> Report:
+    """Play one client's hooks in the client itself. ``folder`` is the project we are in, whose settings count.
+
+    Raises OverdeckError: no such client (2), the client is not on PATH (3), no namespace (2), or it could not be run
+    (4).
+    """
+    if name not in clients.NAMES:
+        raise usage(
+            f"no client is called {name!r}: {', '.join(clients.NAMES)}", hint="overdeck probe --client claude"
+        )
+    client = clients.named(name)
+    program = find(client, environ)
+    if program is None:
+        raise not_found(
+            f"there is no {client.program} on PATH, so nothing can be played in it",
+            hint="install it, or name another: overdeck probe --client " + "|".join(clients.NAMES),
+            code="no-client",
+        )
+    files = [read_settings(path) for path in settings] if settings else all_files(places, folder, {name})
+    recipe = recipe_for(places, name)
+    choice = hooks.choose(files, silenced(files), recipe, yes=yes, fleet=not settings)
+
+    def work() -> dict[str, Any]:
+        with tempfile.TemporaryDirectory(prefix="overdeck-probe-", ignore_cleanup_errors=True) as made:
+            base = Room.make(Path(made).resolve() / "room")
+            canaries = [canary_of(gate, client, base) for gate in choice.gates] if script is None else []
+            played = hooks.moved(choice, recipe, base.home, yes=yes)
+            if record is not None and name == "opencode":
+                recording.put_plugin(client.settings_file(base.home).parent, base.records)
+            elif record is not None:
+                played += [hooks.recorder(event) for event in wired.named(name).EVENTS]
+            hooks.write(client.settings_file(base.home), played, base.records, choice.plugin)
+            sessions = []
+            for what, said, guard in _sessions(client, base, script, canaries):
+                for old in base.records.iterdir():
+                    old.unlink()
+                session = play(client, program, base, said, guard=guard, user=environ, deadline_s=deadline_s)
+                one = facts.as_json(what, session, base.records)
+                one["payloads"] = recording.payloads(one["fires"], base.records) if record else []
+                sessions.append(one)
+            folders = {str(base.project): recording.PROJECT, str(base.home): recording.HOME}
+            shown = {str(base.project): "/throwaway/project", str(base.home): "/throwaway/home"}
+            for number, one in enumerate(sessions):
+                fires = one["fires"]
+                one["fires"] = [fire for fire in fires if fire.hook < len(choice.played)]
+                sessions[number] = recording.redacted(one, shown)
+                sessions[number]["payloads"] = recording.redacted(one["payloads"], folders)
+            return {"sessions": sessions, "version": _version(program, base, environ), "canaries": canaries}
+
+    found, isolation = apart(work, allow_network=allow_network)
+    payloads = [payload for one in found["sessions"] for payload in one.pop("payloads")]
+    if record is not None:
+        recording.write(payloads, record)
+    return judge(
+        name,
+        choice,
+        [Canary(gate, clients.call(call), guard, why) for gate, call, guard, why in found["canaries"]],
+        [facts.from_json(one) for one in found["sessions"]],
+        version=found["version"],
+        program=program,
+        isolation=isolation,
+    )
+
+
+def _sessions(
+    client: clients.Client, room: Room, script: Script | None, canaries: Sequence[Canary]
+) -> list[tuple[str, Script, Guard]]:
+    """(what it is, what the model says, what the client lets run)."""
+    if script is not None:
+        return [(SCRIPT, script, "open")]
+    found: list[tuple[str, Script, Guard]] = [(HARMLESS, Script.of(*client.harmless(room)), "open")]
+    guards: tuple[Guard, ...] = ("plain", "asking")
+    for guard in guards:
+        calls = [Reply(calls=(one.call,)) for one in canaries if one.call is not None and one.guard == guard]
+        found += [(f"{CANARIES}, {guard}", Script.of(*calls), guard)] if calls else []
+    return found
+
+
+def _version(program: str, room: Room, environ: Mapping[str, str]) -> str:
+    done = run(
+        [program, "--version"], env=room.environ(environ, "http://127.0.0.1:9"), cwd=room.project, deadline_s=20
+    )
+    return "unknown" if isinstance(done, NotCompleted) else done.output.strip().split("\n")[0][:80]

@@ -1,0 +1,59 @@
+"""``overdeck probe`` in every pinned client, and the shapes of what it hands to hooks."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from homes import Home
+from pinned import found
+
+from overdeck.probe.clients import NAMES
+from overdeck.probe.shapes import differences
+
+pytestmark = pytest.mark.timeout(300)  # a loaded machine is five times slower
+
+PAYLOADS = Path(__file__).resolve().parent.parent / "payloads"
+FOLDERS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini-cli", "opencode": "opencode"}
+NEEDED = {
+    "claude": {"PreToolUse.Bash", "PreToolUse.Read", "PostToolUse.Write", "UserPromptSubmit", "Stop"},
+    "codex": {"PreToolUse.Bash", "PostToolUse.Bash", "PostToolUse.apply_patch", "UserPromptSubmit", "Stop"},
+    "gemini": {"BeforeTool.run_shell_command", "AfterTool.write_file", "BeforeAgent", "AfterAgent"},
+    "opencode": {"tool.execute.before.bash", "tool.execute.after.write", "event.session.created", "chat.message"},
+}
+VARIES = {
+    "claude": ("/permission_mode", "/agent_id", "/agent_type", "/prompt_id"),
+    "codex": (),
+    "gemini": (),
+    "opencode": (),
+}
+"""What a payload has or has not for what the session was, not for the client's version."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_client_as_it_is_denies_every_canary_and_sends_what_the_tests_rely_on(name: str, tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    path = os.pathsep.join([str(Path(found(name)).parent), "/usr/local/bin", os.defpath])
+    assert home.run("overdeck", "install", "--client", name).code == 0
+    kept = tmp_path / "kept"
+    ran = home.run("overdeck", "probe", "--client", name, "--record", str(kept), "--json", env={"PATH": path})
+    assert (ran.code, ran.data["trouble"], ran.data["installed"]) == (0, [], True)
+    assert {gate["gate"]: gate["denied"] for gate in ran.data["gates"]} == {
+        "git-decision": True,
+        "secret-file": True,
+    }
+    known = {file.name for file in (PAYLOADS / FOLDERS[name]).iterdir()}
+    both = sorted(known & {file.name for file in kept.iterdir()})
+    assert {f"{kind}.json" for kind in NEEDED[name]} <= set(both)
+    changed = [line for file in both for line in _changed(name, PAYLOADS / FOLDERS[name] / file, kept / file)]
+    assert changed == [], "this version of the client sends other payloads than the tests hand to hooks"
+    everything = "".join(file.read_text() for file in kept.iterdir())
+    assert "/home/dev/proj" in everything
+    assert "overdeck-probe-" not in everything
+
+
+def _changed(name: str, known: Path, new: Path) -> Iterator[str]:
+    for line in differences(json.loads(known.read_text()), json.loads(new.read_text())):
+        if not line.startswith(VARIES[name] or "\n"):
+            yield f"{known.name}: {line}"
