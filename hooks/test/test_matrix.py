@@ -63,11 +63,11 @@ def test_a_gate_that_always_crashes_is_not_taken_for_one_that_denies(tmp_path: P
 
 
 @cache
-def loaded(folder: Path) -> tuple[Manifest, Any, list[dict[str, Any]]]:
+def loaded(folder: Path) -> tuple[Manifest, Any, list[tuple[dict[str, Any], dict[str, Any]]]]:
     manifest = read_manifest(str(folder))
     names: dict[str, Any] = {"__name__": folder.name}
     exec(compile((folder / "module.py").read_text(), str(folder / "module.py"), "exec"), names)
-    payloads = [case.payload for case in read_cases(manifest) if case.expect != "none"]
+    payloads = [(case.payload, case.config) for case in read_cases(manifest) if case.expect != "none"]
     return manifest, names["evaluate"], payloads
 
 
@@ -80,7 +80,7 @@ WITH_LITERALS = [folder for folder in FOLDERS if read_manifest(str(folder)).lite
 @given(data=st.data())
 def test_what_the_prefilter_skips_the_module_would_have_allowed(folder: Path, data: st.DataObject) -> None:
     manifest, evaluate, payloads = loaded(folder)
-    payload = json.loads(json.dumps(data.draw(st.sampled_from(payloads))))
+    payload, config = json.loads(json.dumps(data.draw(st.sampled_from(payloads))))
     tool_input = payload["tool_input"]
     for key, value in list(tool_input.items()):
         if isinstance(value, str) and value:
@@ -101,7 +101,7 @@ def test_what_the_prefilter_skips_the_module_would_have_allowed(folder: Path, da
         input=tool_input,
         payload=payload,
         subagent=False,
-        config=manifest.config,
+        config={**manifest.config, **config},
         state="/nonexistent",
     )
     assert evaluate(call) is None

@@ -47,13 +47,18 @@ class MatrixResult:
 
 @dataclass(frozen=True)
 class Case:
-    """One line of matrix.jsonl. ``config`` overlays the module's own for this case."""
+    """One line of matrix.jsonl. ``config`` overlays the module's own for this case.
+
+    ``files`` are written below the throwaway folder of the run before it, relative path → text; its state is ``state``
+    there. ``{scratch}`` in a string of payload or config is that folder.
+    """
 
     name: str
     payload: dict[str, Any]
     expect: str
     contains: str
     config: dict[str, Any]
+    files: dict[str, str]
 
 
 def read_cases(manifest: Manifest) -> list[Case]:
@@ -67,7 +72,14 @@ def read_cases(manifest: Manifest) -> list[Case]:
             continue
         try:
             raw = json.loads(line)
-            case = Case(raw["name"], raw["payload"], raw["expect"], raw.get("contains", ""), raw.get("config", {}))
+            case = Case(
+                raw["name"],
+                raw["payload"],
+                raw["expect"],
+                raw.get("contains", ""),
+                raw.get("config", {}),
+                raw.get("files", {}),
+            )
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{path}:{number}: {type(error).__name__}: {error}") from None
         if not isinstance(case.payload, dict) or not isinstance(case.payload.get("hook_event_name"), str):
@@ -89,8 +101,8 @@ def run_matrix(manifest: Manifest) -> MatrixResult:
         return MatrixResult(manifest.id, 0, [str(error)])
     failures = [] if cases else [f"{manifest.folder}/matrix.jsonl holds no case, so nothing was tested"]
     for case in cases:
-        with_prefilter = ask_front(manifest, case.payload, config=case.config)
-        around = ask_front(manifest, case.payload, config=case.config, prefilter=False)
+        with_prefilter = ask_front(manifest, case.payload, config=case.config, files=case.files)
+        around = ask_front(manifest, case.payload, config=case.config, files=case.files, prefilter=False)
         failures += [f"{case.name}: {problem}" for problem in _problems(case, with_prefilter, around, manifest.id)]
     if cases and manifest.cls == "gate":
         expected = {case.expect for case in cases}
@@ -105,19 +117,28 @@ def ask_front(
     *,
     event: str = "",
     config: dict[str, Any] | None = None,
+    files: dict[str, str] | None = None,
     prefilter: bool = True,
 ) -> Answer:
-    """One payload through the real front, with a plan that holds this module alone, in a throwaway state."""
-    raw = payload if isinstance(payload, bytes) else json.dumps(payload, ensure_ascii=False).encode()
+    """One payload through the real front, with a plan that holds this module alone, in a throwaway state.
+
+    ``files`` as in Case.
+    """
     event = event or (str(payload.get("hook_event_name", "")) if isinstance(payload, dict) else "")
     with tempfile.TemporaryDirectory(prefix="overdeck-matrix-") as scratch:
         plans = Path(scratch, "state", "plans", "claude")
         plans.mkdir(parents=True, mode=0o700)
+        for name, text in (files or {}).items():
+            path = Path(scratch, name)
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path.write_text(text, "utf-8")
+        given = payload if isinstance(payload, bytes) else _placed(payload, scratch)
+        raw = given if isinstance(given, bytes) else json.dumps(given, ensure_ascii=False).encode()
         recipe = _recipe(scratch, plans)
         plan = compile_plan(recipe, _only(manifest), event)
         plan.sources = []
         for module in plan.modules:
-            module.config = {**module.config, **(config or {})}
+            module.config = {**module.config, **_placed(config or {}, scratch)}
             if not prefilter:
                 module.literals = []
         (plans / f"{event}.plan").write_bytes(plan.encode())
@@ -129,7 +150,7 @@ def ask_front(
             return Answer(("broken",), f"the front {done.why}", "", {}, 0)
         log = Path(recipe.calls)
         line = json.loads(log.read_text("utf-8").splitlines()[-1]) if log.is_file() else {}
-    stdout = done.stdout.decode("utf-8", "replace")
+    stdout = done.stdout.decode("utf-8", "replace").replace(scratch, "{scratch}")
     kinds, text = decode(stdout, event)
     if done.code or done.stderr:
         kinds, text = ("broken",), f"exit {done.code}: {done.stderr.decode('utf-8', 'replace')[-500:]}"
@@ -184,6 +205,17 @@ def _problems(case: Case, with_prefilter: Answer, around: Answer, module: str) -
     elif case.contains not in around.text:
         problems.append(f"expected {case.contains!r} in: {around.text[:200]}")
     return problems
+
+
+def _placed(value: Any, scratch: str) -> Any:
+    """The same with ``{scratch}`` in every string, keys too, replaced."""
+    if isinstance(value, str):
+        return value.replace("{scratch}", scratch)
+    if isinstance(value, list):
+        return [_placed(item, scratch) for item in value]
+    if isinstance(value, dict):
+        return {_placed(key, scratch): _placed(item, scratch) for key, item in value.items()}
+    return value
 
 
 def _said(answer: Answer) -> str:

@@ -2,6 +2,8 @@
 
 from overdeck.cli.adopt import adopt
 from overdeck.cli.audit import audit
+from overdeck.cli.commitgate import gate as commit_gate
+from overdeck.cli.commitgate import hook as git_hook
 from overdeck.cli.demo import demo
 from overdeck.cli.doctor import doctor
 from overdeck.cli.doors import door
@@ -28,6 +30,8 @@ app.command("install", rich_help_panel=WIRING)(install)
 app.command("uninstall", rich_help_panel=WIRING)(uninstall)
 app.command("adopt", rich_help_panel=WIRING)(adopt)
 app.add_typer(hooks, name="hooks", rich_help_panel=WIRING)
+app.add_typer(commit_gate, name="commit-gate", rich_help_panel=WIRING)
+app.add_typer(git_hook, name="git-hook", rich_help_panel=WIRING)
 app.command("tui", rich_help_panel=FIRED)(tui)
 app.command("ingest", rich_help_panel=FIRED)(ingest)
 app.add_typer(fires_app, name="fires", rich_help_panel=FIRED)
