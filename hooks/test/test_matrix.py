@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from overdeck.authoring.matrix import read_cases, run_matrix
+from overdeck.authoring.matrix import placed, read_cases, run_matrix
 from overdeck.dispatch.clients import subject_key
 from overdeck.dispatch.manifest import Manifest, read_manifest
 from overdeck.dispatch.matchers import matches
@@ -67,7 +67,8 @@ def loaded(folder: Path) -> tuple[Manifest, Any, list[tuple[dict[str, Any], dict
     manifest = read_manifest(str(folder))
     names: dict[str, Any] = {"__name__": folder.name}
     exec(compile((folder / "module.py").read_text(), str(folder / "module.py"), "exec"), names)
-    payloads = [(case.payload, case.config) for case in read_cases(manifest) if case.expect != "none"]
+    cases = [case for case in read_cases(manifest) if case.expect != "none"]
+    payloads = [(placed(case.payload, "/nonexistent"), placed(case.config, "/nonexistent")) for case in cases]
     return manifest, names["evaluate"], payloads
 
 

@@ -10,8 +10,8 @@ import shlex
 import subprocess
 import time
 
+from overdeck.dispatch.gitcommand import committing
 from overdeck.dispatch.module import Call, Verdict, advise
-from overdeck.dispatch.shell import commands
 from overdeck.dispatch.worktree import SAFE, GitFailed, run, top_of
 
 SECONDS = 5.0
@@ -25,30 +25,25 @@ def evaluate(call: Call) -> Verdict | None:
         path.startswith("/") and isinstance(command, str) for path, command in generated.items()
     ):
         raise ValueError("[modules.generated-drift.generated] must be absolute paths = commands")
-    if not generated or not any(_commits(command.program, command.arguments) for command in commands(_text(call))):
-        return None
     end = time.monotonic() + SECONDS
-    try:
-        top = top_of(call.cwd, end)
-        staged = run(["diff-index", "--cached", "--name-only", "-z", "HEAD"], top, end).split("\0") if top else []
-    except GitFailed:
-        return None
-    said = []
     by_path = {os.path.realpath(path): command for path, command in generated.items()}
-    for path in staged:
-        command = by_path.get(f"{top}/{path}") if path else None
-        if command is not None and (problem := _problem(path, command, top, end)):
-            said.append(problem)
+    said: list[str] = []
+    for folder, options in committing(_text(call), call.cwd) if generated else []:
+        try:
+            top = top_of(folder, end, options)
+            staged = run(["diff", "--cached", "--name-only", "-z"], top, end).split("\0") if top else []
+        except GitFailed:
+            continue
+        for path in staged:
+            command = by_path.get(f"{top}/{path}") if path else None
+            if command is not None and (problem := _problem(path, command, top, end)) and problem not in said:
+                said.append(problem)
     return advise("; ".join(said) + ".") if said else None
 
 
 def _text(call: Call) -> str:
     text = call.input.get("command")
     return text if isinstance(text, str) else ""
-
-
-def _commits(program: str, arguments: list[str]) -> bool:
-    return program == "git" and "commit" in arguments
 
 
 def _problem(path: str, command: str, top: str, end: float) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from overdeck.authoring.fleet import entry_path, front_command, interpreter
 from overdeck.dispatch.manifest import Manifest
 from overdeck.dispatch.planning import Fleet, Recipe, compile_plan
+from overdeck.git import git
 from overdeck.process import NotCompleted, run
 
 EXPECTATIONS = ("none", "deny", "ask", "allow", "defer", "advise", "tell", "rewrite", "keep_going", "stop")
@@ -50,7 +51,8 @@ class Case:
     """One line of matrix.jsonl. ``config`` overlays the module's own for this case.
 
     ``files`` are written below the throwaway folder of the run before it, relative path → text; its state is ``state``
-    there. ``{scratch}`` in a string of payload or config is that folder.
+    there. ``{scratch}`` in a string of payload or config is that folder. ``repository`` names a folder of it that
+    becomes a git work tree with all its files staged.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Case:
     contains: str
     config: dict[str, Any]
     files: dict[str, str]
+    repository: str
 
 
 def read_cases(manifest: Manifest) -> list[Case]:
@@ -79,6 +82,7 @@ def read_cases(manifest: Manifest) -> list[Case]:
                 raw.get("contains", ""),
                 raw.get("config", {}),
                 raw.get("files", {}),
+                raw.get("repository", ""),
             )
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{path}:{number}: {type(error).__name__}: {error}") from None
@@ -101,8 +105,8 @@ def run_matrix(manifest: Manifest) -> MatrixResult:
         return MatrixResult(manifest.id, 0, [str(error)])
     failures = [] if cases else [f"{manifest.folder}/matrix.jsonl holds no case, so nothing was tested"]
     for case in cases:
-        with_prefilter = ask_front(manifest, case.payload, config=case.config, files=case.files)
-        around = ask_front(manifest, case.payload, config=case.config, files=case.files, prefilter=False)
+        with_prefilter = ask_front(manifest, case.payload, case=case)
+        around = ask_front(manifest, case.payload, case=case, prefilter=False)
         failures += [f"{case.name}: {problem}" for problem in _problems(case, with_prefilter, around, manifest.id)]
     if cases and manifest.cls == "gate":
         expected = {case.expect for case in cases}
@@ -117,28 +121,26 @@ def ask_front(
     *,
     event: str = "",
     config: dict[str, Any] | None = None,
-    files: dict[str, str] | None = None,
+    case: Case | None = None,
     prefilter: bool = True,
 ) -> Answer:
     """One payload through the real front, with a plan that holds this module alone, in a throwaway state.
 
-    ``files`` as in Case.
+    ``config`` overlays the module's own; ``case`` brings its configuration and the files to run among.
     """
     event = event or (str(payload.get("hook_event_name", "")) if isinstance(payload, dict) else "")
     with tempfile.TemporaryDirectory(prefix="overdeck-matrix-") as scratch:
         plans = Path(scratch, "state", "plans", "claude")
         plans.mkdir(parents=True, mode=0o700)
-        for name, text in (files or {}).items():
-            path = Path(scratch, name)
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path.write_text(text, "utf-8")
-        given = payload if isinstance(payload, bytes) else _placed(payload, scratch)
+        if case is not None:
+            _set_up(case, Path(scratch))
+        given = payload if isinstance(payload, bytes) else placed(payload, scratch)
         raw = given if isinstance(given, bytes) else json.dumps(given, ensure_ascii=False).encode()
         recipe = _recipe(scratch, plans)
         plan = compile_plan(recipe, _only(manifest), event)
         plan.sources = []
         for module in plan.modules:
-            module.config = {**module.config, **_placed(config or {}, scratch)}
+            module.config = {**module.config, **placed(case.config if case else config or {}, scratch)}
             if not prefilter:
                 module.literals = []
         (plans / f"{event}.plan").write_bytes(plan.encode())
@@ -207,14 +209,25 @@ def _problems(case: Case, with_prefilter: Answer, around: Answer, module: str) -
     return problems
 
 
-def _placed(value: Any, scratch: str) -> Any:
+def _set_up(case: Case, scratch: Path) -> None:
+    for name, text in case.files.items():
+        path = scratch / name
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.write_text(text, "utf-8")
+    if case.repository:
+        nobody = ("-c", "user.name=nobody", "-c", "user.email=nobody@localhost")
+        for words in (("init", "-q"), (*nobody, "commit", "-q", "--allow-empty", "-m", "Start"), ("add", "--all")):
+            git(*words, cwd=scratch / case.repository, configured=False)
+
+
+def placed(value: Any, scratch: str) -> Any:
     """The same with ``{scratch}`` in every string, keys too, replaced."""
     if isinstance(value, str):
         return value.replace("{scratch}", scratch)
     if isinstance(value, list):
-        return [_placed(item, scratch) for item in value]
+        return [placed(item, scratch) for item in value]
     if isinstance(value, dict):
-        return {_placed(key, scratch): _placed(item, scratch) for key, item in value.items()}
+        return {placed(key, scratch): placed(item, scratch) for key, item in value.items()}
     return value
 
 

@@ -83,16 +83,7 @@ def half_staged(top: str, environ: Mapping[str, str]) -> list[str]:
         said = _asked(lambda: worktree.run([*arguments], top, time.monotonic() + GIT_S, index))
         return {path for path in said.split("\0") if path}
 
-    # The empty tree where there is no commit yet: everything that is staged is new.
-    try:
-        listed("rev-parse", "--verify", "--quiet", "HEAD")
-        against = "HEAD"
-    except OverdeckError:
-        against = _asked(
-            lambda: worktree.run(["hash-object", "-t", "tree", "--stdin"], top, time.monotonic() + GIT_S)
-        )
-    staged = listed("diff-index", "--cached", "--name-only", "-z", against.strip())
-    return sorted(staged & listed("diff-files", "--name-only", "-z"))
+    return sorted(listed("diff", "--cached", "--name-only", "-z") & listed("diff-files", "--name-only", "-z"))
 
 
 def pass_checks(

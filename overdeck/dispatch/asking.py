@@ -152,7 +152,7 @@ class _Memory:
                 continue
             try:
                 inode = posix.fstat(fd).st_ino
-                if name != path and inode != record["inode"]:
+                if name != path and record["inode"] not in (0, inode):
                     continue
                 begin = record["read"] if inode == record["inode"] else 0
                 posix.lseek(fd, begin, 0)

@@ -342,7 +342,9 @@ def _preloadable(name: str) -> bool:
     return name in _DISPATCH_API or (name.split(".", maxsplit=1)[0] in _SHARED and "__main__" not in name)
 
 
-_DISPATCH_API = tuple(f"overdeck.dispatch.{name}" for name in ("asking", "module", "passed", "shell", "worktree"))
+_DISPATCH_API = tuple(
+    f"overdeck.dispatch.{name}" for name in ("asking", "gitcommand", "module", "passed", "shell", "worktree")
+)
 _SHARED = frozenset((
     "abc", "argparse", "ast", "base64", "binascii", "bisect", "calendar", "codecs", "collections", "configparser",
     "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "difflib", "enum", "errno", "fcntl",
