@@ -2,7 +2,8 @@
 
 A Write is judged whole, an edit by the references it adds: a draft that is already wrong can be mended step by step.
 Does not see drafts written by a shell command, nor what a citation says. Finding nothing to read is no reason to pass:
-a missing ledger, a text over the limit and a patch that cannot be read are denied.
+a missing ledger and a text over the limit are denied. The files of a patch come as edits, one by one, and a patch that
+cannot be read is denied before it comes here (the dialects of the dispatcher).
 """
 
 import os
@@ -14,15 +15,15 @@ from overdeck.dispatch.module import Call, Verdict, deny
 SUFFIXES = (".md", ".markdown", ".qmd", ".Rmd", ".rmd", ".tex")
 """The literals of module.toml: a suffix that is not among them would be skipped before the gate is asked."""
 MAX_TEXT = 4 << 20
-"""Letters of a draft: 0.6 s (docs/plans/modules.md); past the deadline the gate could only say that it was late."""
-MAX_LEDGER = 32 << 20
+"""Letters of a draft: 0.25 to 0.45 s (docs/plans/modules.md); past the deadline it could only be late."""
+MAX_LEDGER = 16 << 20
 SHOWN = 8
 
 _PANDOC = re.compile(r"(?<![\w\\@./])@(?:\{([^}\s]+)\}|(\w+(?:[:.#$%&+?<>~/-]\w+)*))")
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
 _LATEX = re.compile(
     r"\\((?:no|[Pp]aren|[Tt]ext|[Ff]oot|[Aa]uto|[Ss]mart|[Ss]uper|full|footfull)?[Cc]ite"
-    r"(?:t|p|alt|alp|author|year|yearpar|title|url|date|num)?s?)\*?((?:\s*(?:\[[^\]]*\]|\{[^{}]*\}))+)"
+    r"(?:t|p|alt|alp|author|year|yearpar|title|url|date|num)?s?)\*?((?:\s*(?:\[[^][]*\]|\{[^{}]*\}))+)"
 )
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _LATEX_COMMENT = re.compile(r"(?<!\\)%.*")
@@ -35,14 +36,7 @@ def evaluate(call: Call) -> Verdict | None:
     ledger, drafts = _texts(call, "ledger"), _lists(call, "drafts")
     if not ledger:
         return None
-    if call.tool == "apply_patch":
-        patch = call.input.get("command")
-        written = _patched(patch, call.cwd) if isinstance(patch, str) else []
-        if written is None:
-            return deny("this patch names a draft, but its file headers cannot be read: nothing could be checked")
-    else:
-        written = _written(call)
-    for path, after, before in written:
+    for path, after, before in _written(call):
         root = _draft_root(path, drafts, call.cwd)
         if root is None:
             continue
@@ -108,34 +102,6 @@ def _disk(path: str) -> str:
             return file.read()
     except OSError:
         return ""
-
-
-def _patched(patch: str, cwd: str) -> list[tuple[str, str, str | None]] | None:
-    """The same for a patch of Codex, a file each; None where it names a draft and cannot be read."""
-    files: list[tuple[str, list[str], list[str] | None]] = []
-    strange = not patch.lstrip().startswith("*** Begin Patch")
-    for line in patch.split("\n"):
-        if line.startswith("*** "):
-            kind, colon, name = line[4:].partition(": ")
-            if kind in ("Add File", "Update File", "Delete File") and colon and name.strip():
-                files.append((os.path.join(cwd, name.strip()), [], None if kind == "Add File" else []))
-            elif kind == "Move to" and files and name.strip():
-                files[-1] = (os.path.join(cwd, name.strip()), files[-1][1], files[-1][2])
-            elif line.strip() not in ("*** Begin Patch", "*** End Patch", "*** End of File"):
-                strange = True
-        elif files and line[:1] in ("+", " ", "-"):
-            _, after, before = files[-1]
-            if line[0] != "-":
-                after.append(line[1:])
-            if line[0] != "+" and before is not None:
-                before.append(line[1:])
-        elif line and not line.startswith("@@"):
-            strange = True
-    if (strange or not files) and any(suffix in patch for suffix in SUFFIXES):
-        return None
-    return [
-        (path, "\n".join(after), None if before is None else "\n".join(before)) for path, after, before in files
-    ]
 
 
 def _draft_root(path: str, drafts: list[str], cwd: str) -> str | None:

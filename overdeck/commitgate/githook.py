@@ -28,7 +28,7 @@ if [ -x "$here/{kept}" ]; then
 fi
 if [ ! -x {program} ]; then
     echo 'error: the commit gate cannot run: '{program}' is gone' >&2
-    echo '  next: install overdeck again and type: overdeck git-hook install; or remove '"$0" >&2
+    echo '  next: overdeck git-hook install (once it is installed again), or remove '"$0" >&2
     exit 1
 fi
 exec {command} commit-gate status --require --staged

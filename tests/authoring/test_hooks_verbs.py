@@ -32,7 +32,6 @@ def test_list_shows_what_is_on_in_manifest_order(tmp_path: Path) -> None:
     own_module(home, DENIES_LS)
     shown = home.run("overdeck", "hooks", "list", "--json").data["modules"]
     assert [module["id"] for module in shown] == [
-        "code-size",
         "curl-timeout",
         "git-decision",
         "secret-file",
@@ -41,7 +40,7 @@ def test_list_shows_what_is_on_in_manifest_order(tmp_path: Path) -> None:
     (home.root / ".config/overdeck/config.toml").write_text("packs = []\n[modules.mine]\nenabled = false\n")
     assert home.run("overdeck", "hooks", "list", "--json").data["modules"] == []
     assert "hooks list --all" in home.run("overdeck", "hooks", "list").out
-    assert len(home.run("overdeck", "hooks", "list", "--all", "--json").data["modules"]) == 7
+    assert len(home.run("overdeck", "hooks", "list", "--all", "--json").data["modules"]) == 14
 
 
 def test_a_manifest_that_cannot_be_read_is_warned_of(tmp_path: Path) -> None:
