@@ -133,7 +133,7 @@ def ask_front(
         plans = Path(scratch, "state", "plans", "claude")
         plans.mkdir(parents=True, mode=0o700)
         if case is not None:
-            _set_up(case, Path(scratch))
+            set_up(case, Path(scratch))
         given = payload if isinstance(payload, bytes) else placed(payload, scratch)
         raw = given if isinstance(given, bytes) else json.dumps(given, ensure_ascii=False).encode()
         recipe = _recipe(scratch, plans)
@@ -209,7 +209,7 @@ def _problems(case: Case, with_prefilter: Answer, around: Answer, module: str) -
     return problems
 
 
-def _set_up(case: Case, scratch: Path) -> None:
+def set_up(case: Case, scratch: Path) -> None:
     for name, text in case.files.items():
         path = scratch / name
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
