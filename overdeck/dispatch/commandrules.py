@@ -11,6 +11,7 @@ from overdeck.dispatch.shell import Command, commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 _LEADING_WITH_ARGUMENT = {
@@ -21,19 +22,30 @@ _LEADING_WITH_ARGUMENT = {
 
 
 def first(rules: list[dict[str, Any]], text: str, cwd: str = "") -> tuple[dict[str, Any], Command] | None:
-    """The first rule that a command of ``text`` matches, with that command. Raises ValueError as ``commands``."""
+    """The first command of ``text`` that a rule matches, with that rule. Raises ValueError as ``commands``."""
+    for rule, _, command in located(rules, text, cwd):
+        return rule, command
+    return None
+
+
+def located(
+    rules: list[dict[str, Any]], text: str, cwd: str = ""
+) -> Iterator[tuple[dict[str, Any], dict[str, Any], Command]]:
+    """Each command of ``text`` that a rule matches, with the rule and its pattern. Raises ValueError as ``commands``."""
     base = cwd
     for command in commands(text):
-        if not command.words and not command.targets:
-            continue
         program = command.program
-        if program == "cd":
+        if program in ("cd", "pushd"):
             base = _changed(base, command.arguments)
         for rule in rules:
-            for pattern in rule["patterns"]:
-                if _starts(pattern["programs"], program) and matches(pattern, command, base):
-                    return rule, command
-    return None
+            pattern = next((p for p in rule["patterns"] if _fits(p, command, program, base)), None)
+            if pattern is not None:
+                yield rule, pattern, command
+                break
+
+
+def _fits(pattern: dict[str, Any], command: Command, program: str, base: str) -> bool:
+    return _starts(pattern["programs"], program) and matches(pattern, command, base)
 
 
 def matches(pattern: dict[str, Any], command: Command, base: str) -> bool:

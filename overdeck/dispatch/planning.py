@@ -368,6 +368,7 @@ _DISPATCH_API = (
     "overdeck.dispatch.commandrules",
     "overdeck.dispatch.module",
     "overdeck.dispatch.said",
+    "overdeck.dispatch.sessionfiles",
     "overdeck.dispatch.shell",
 )
 _SHARED = frozenset((

@@ -11,8 +11,8 @@ A module whose manifest has ``rules = [keys]`` keeps its rules in ``[config.rule
 
 A pattern is a line of words. The first is the program (``a|b`` one of them, ``mkfs*`` all that begin so, ``*`` any);
 then subcommands (``volume rm|prune``), which must be the command's first words that are no options; then, in any order,
-``-r|--recursive`` an option that is given, ``!-n`` one that is not, ``-delete`` (longer than a letter) this very word,
-``<root>`` or ``of=<device>`` an argument that is such a place (places.py), ``><device>`` a redirection to one.
+``-r|--recursive`` an option that is given, ``!-n`` one that is not, ``-delete`` (longer than a letter), or a plain word
+behind any of these, this very word, ``<root>`` or ``of=<device>`` an argument that is such a place (places.py), ``><device>`` a redirection to one.
 """
 
 from __future__ import annotations
@@ -133,7 +133,8 @@ def _pattern(where: str, text: str, literals: list[str]) -> dict[str, Any]:
             pattern["exact"].append(alternatives)
             candidates.append(alternatives)
         elif any(pattern[kind] for kind in kinds[1:]):
-            raise ValueError(f"{where}.pattern: subcommands ({word}) stand before options and places")
+            pattern["exact"].append(alternatives)
+            candidates.append(alternatives)
         else:
             pattern["words"].append(alternatives)
             candidates.append(alternatives)
