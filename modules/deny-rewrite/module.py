@@ -1,7 +1,7 @@
 """Replaces the leading words of a command (its program and subcommands) by what a rule of ``deny`` says.
 
-Only where these words stand together in the line itself. A command inside quoted shell text (``bash -c "…"``), or with
-options before its subcommand, is left as it is, and ``deny`` refuses it, naming what to write instead.
+Only where these words stand together in the line itself. A command inside quoted shell text (``bash -c "…"``), or
+with options before its subcommand, is left as it is, and ``deny`` refuses it, naming what to write instead.
 """
 
 from overdeck.dispatch.commandrules import leading, located

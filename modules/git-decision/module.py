@@ -88,7 +88,11 @@ def _throws_away(arguments: list[str]) -> str:
         return "a forced checkout"
     elif verb in ("checkout", "restore") and any(word in _WHOLE_TREE for word in rest) and "--staged" not in rest:
         return "putting the whole tree back"
-    elif verb == "worktree" and rest[:1] == ["remove"] and _short(rest, "f") | any(_is(o, ("--force",)) for o in rest):
+    elif (
+        verb == "worktree"
+        and rest[:1] == ["remove"]
+        and _short(rest, "f") | any(_is(o, ("--force",)) for o in rest)
+    ):
         return "removing a worktree with its changes"
     elif verb in ("filter-branch", "filter-repo") or (verb == "reflog" and rest[:1] in (["expire"], ["delete"])):
         return "rewriting history"

@@ -1,12 +1,14 @@
-"""Keeps an agent from killing what a person works in: by a broad name, by user or terminal, all at once, its own parents.
+"""Keeps an agent from killing what a person works in: by a broad name, by user, all at once, or its own parents.
 
-``pkill -f "vite --port 3000"`` names one program and passes; ``pkill node`` takes the client along. Looks at ``pkill``,
-``killall``, ``kill``, ``fuser -k``, ``tmux`` and ``screen`` kills, ``loginctl``, and at pipes from ``pgrep``, ``pidof`` or
-``ps | grep`` into ``kill``. Does not see whose process a number is, but for its own parents (Linux), and not kills made by
-other programs (``python -c "os.kill(…)"``, ``docker kill`` and ``systemctl stop`` name what they stop).
+``pkill -f "vite --port 3000"`` names one program and passes; ``pkill node`` takes the client along. Looks at
+``pkill``, ``killall``, ``kill``, ``fuser -k``, ``tmux`` and ``screen`` kills, ``loginctl``, and at pipes from
+``pgrep``, ``pidof`` or ``ps | grep`` into ``kill``. Does not see whose process a number is, but for its own parents
+(Linux), and not kills made by other programs (``python -c "os.kill(…)"``, ``docker kill`` and ``systemctl stop``
+name what they stop).
 """
 
 import posix
+from itertools import pairwise
 
 from overdeck.dispatch.module import Call, Verdict, deny
 from overdeck.dispatch.shell import Command, commands
@@ -28,7 +30,9 @@ def evaluate(call: Call) -> Verdict | None:
             said = _numbers(command) or _by_lookup(looked_up, protected, allow)
         if said:
             line = " ".join([command.program, *command.arguments])[:200].replace("\0", "$(…)")
-            return deny(f"{line}: {said}. Kill the process you started, by its own number or its whole command line.")
+            return deny(
+                f"{line}: {said}. Kill the process you started, by its own number or its whole command line."
+            )
     return None
 
 
@@ -46,7 +50,9 @@ def _takes_along(command: Command, protected: list[str], allow: list[str]) -> st
             taken = _taken(name, protected, whole)
             if taken and name not in allow:
                 return f"the name also means {taken}, which a person may be working in"
-    elif command.program == "fuser" and any(word[:1] == "-" and word[:2] != "--" and "k" in word for word in words):
+    elif command.program == "fuser" and any(
+        word[:1] == "-" and word[:2] != "--" and "k" in word for word in words
+    ):
         if any(word in ("/", "/home", "/tmp", "/usr", "/var") for word in words) or "-m" in words:
             return "this kills everything that uses a file system"
     elif command.program == "tmux" and ("kill-server" in words or {"kill-session", "-a"} <= {*words}):
@@ -68,7 +74,9 @@ def _pattern(command: Command) -> tuple[list[str], list[str], bool]:
             skip = False
         elif word[:2] == "--":
             options.append(word)
-            selects |= word.startswith(("--user", "--euid", "--uid", "--group", "--terminal", "--pgroup", "--session"))
+            selects |= word.startswith(
+                ("--user", "--euid", "--uid", "--group", "--terminal", "--pgroup", "--session")
+            )
         elif word[:1] == "-" and len(word) > 1:
             options += ["-" + letter for letter in word[1:]] if word[1:].islower() else [word]
             skip = len(word) == 2 and word[1] in _PKILL_WITH_ARGUMENT
@@ -101,7 +109,7 @@ def _harmless(command: Command) -> bool:
     words = command.arguments
     asks = ("-0", "-l", "-L", "--list", "--help", "--version", "-V")
     return any(word in asks for word in words) or any(
-        option in _SIGNALS and value == "0" for option, value in zip(words, words[1:], strict=False)
+        option in _SIGNALS and value == "0" for option, value in pairwise(words)
     )
 
 

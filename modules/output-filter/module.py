@@ -1,8 +1,10 @@
-"""Sends what a noisy command prints to a file, and shows its head and tail: show.sh, which also gives back its exit code.
+"""Sends what a noisy command prints to a file, and shows its head and tail: show.sh, which also gives back its exit
+code.
 
-Only in lines that are nothing but commands behind each other (``;``, ``&&``, ``||``, line ends): where a line has pipes,
-redirections to files, loops, here-documents, comments or ``&``, its author has said where the output goes. In a
-permission mode that is not in ``modes`` it is silent, for the client holds the rewritten command against its allow rules.
+Only in lines that are nothing but commands behind each other (``;``, ``&&``, ``||``, line ends): where a line has
+pipes, redirections to files, substitutions, loops, here-documents, comments or ``&``, its author has said where the
+output goes. In a permission mode that is not in ``modes`` it is silent, for the client holds the rewritten command
+against its allow rules.
 """
 
 from overdeck.dispatch.commandrules import first
@@ -38,9 +40,7 @@ def _steps(text: str) -> list[tuple[int, int]]:
     gap = 0
     between = ""
     for simple in written(text):
-        if simple.depth:
-            continue
-        if simple.targets or simple.script or simple.feeder or simple.words[0].text in _COMPOUND:
+        if simple.depth or simple.targets or simple.script or simple.feeder or simple.words[0].text in _COMPOUND:
             return []
         start, end = simple.words[0].start, simple.words[-1].end
         between += text[gap:start] + " "
@@ -55,6 +55,7 @@ def _wrapped(step: str, limits: str) -> str:
     show = f'/bin/sh {script} "$overdeck_output"'
     return (
         'if overdeck_output=$(mktemp "${TMPDIR:-/tmp}/overdeck-output.XXXXXX"); '
-        f'then echo "[output-filter: everything this prints: $overdeck_output]"; {{ {step}; }} >"$overdeck_output" 2>&1 '
-        f"&& {show} 0 {limits} || {show} $? {limits}; else {step}; fi"
+        'then echo "[output-filter: everything this prints: $overdeck_output]"; '
+        f'{{ {step}; }} >"$overdeck_output" 2>&1 && '
+        f"{show} 0 {limits} || {show} $? {limits}; else {step}; fi"
     )

@@ -1,9 +1,10 @@
-"""Keeps one command from starting processes without bound: ``make -j``, ``xargs -P 0``, ``parallel -j 0``, ``pytest -n 500``.
+"""Keeps one command from starting processes without bound: ``make -j``, ``xargs -P 0``, ``parallel -j 0``, ``pytest
+-n 500``.
 
-Near the process limit of the cgroup that it runs in (Linux, version 2), commands that start many processes are refused
-whatever their number says: what dies then is whoever starts the next process, not who started too many. Does not see
-loops with ``&``, programs that fork by themselves, and fork bombs: they hold no word to look for, and looking at every
-command would cost a Python a call.
+Near the process limit of the cgroup that it runs in (Linux, version 2), commands that start many processes are
+refused whatever their number says: what dies then is whoever starts the next process, not who started too many. Does
+not see loops with ``&``, programs that fork by themselves, and fork bombs: they hold no word to look for, and
+looking at every command would cost a Python a call.
 """
 
 import posix
@@ -43,7 +44,9 @@ def evaluate(call: Call) -> Verdict | None:
         asked = _asked(program, command.arguments)
         if asked is None:
             continue
-        processors = len(posix.sched_getaffinity(0)) if hasattr(posix, "sched_getaffinity") else posix.cpu_count() or 4
+        processors = (
+            len(posix.sched_getaffinity(0)) if hasattr(posix, "sched_getaffinity") else posix.cpu_count() or 4
+        )
         most = cap or max(32, 8 * processors)
         if asked == 0 or asked > most:
             number = "a process for each thing to do, all at once" if asked == 0 else f"{asked} processes at once"
@@ -86,7 +89,7 @@ def _asked(program: str, words: list[str]) -> int | None:
 
 
 def _room() -> tuple[int, int]:
-    """(processes in use, the limit) of the nearest cgroup above us that has one; (0, 0) where none has or it is not v2."""
+    """(processes in use, the limit) of the nearest cgroup with a limit; (0, 0) where none has one or it is not v2."""
     group = next((line[3:] for line in _read("/proc/self/cgroup").split("\n") if line.startswith("0::")), "")
     while group.strip("/"):
         limit = _read(f"/sys/fs/cgroup{group}/pids.max").strip()

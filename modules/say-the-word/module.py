@@ -1,8 +1,8 @@
 """Holds commands that cannot be taken back until the owner has said a word for them in a prompt of this session.
 
-"Publish it" opens what the rule ``publish`` is about, "don't publish yet" closes it. Hears whole words, in lower case,
-Capitalised or in CAPITALS. Does not hear what was said before the module was switched on, in files or in other sessions,
-and cannot tell an order from a question about one: "how do I publish?" is the word too.
+"Publish it" opens what the rule ``publish`` is about, "don't publish yet" closes it. Hears whole words, in lower
+case, Capitalised or in CAPITALS. Does not hear what was said before the module was switched on, in files or in other
+sessions, and cannot tell an order from a question about one: "how do I publish?" is the word too.
 """
 
 from overdeck.dispatch.commandrules import located

@@ -1,4 +1,5 @@
-"""Commands held against patterns: what ``deny``, ``say-the-word``, ``tool-suggest`` and ``output-filter`` do at a call.
+"""Commands held against patterns: what ``deny``, ``say-the-word``, ``tool-suggest`` and ``output-filter`` do at a
+call.
 
 A pattern is written in a module's config and made into the form used here when a plan is made (ruletables.py has the
 grammar): a dict of ``programs``, ``words``, ``options``, ``without``, ``exact``, ``places`` and ``targets``.
@@ -31,7 +32,7 @@ def first(rules: list[dict[str, Any]], text: str, cwd: str = "") -> tuple[dict[s
 def located(
     rules: list[dict[str, Any]], text: str, cwd: str = ""
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any], Command]]:
-    """Each command of ``text`` that a rule matches, with the rule and its pattern. Raises ValueError as ``commands``."""
+    """Each command of ``text`` that a rule matches, with rule and pattern. Raises ValueError as ``commands``."""
     base = cwd
     for command in commands(text):
         program = command.program
@@ -70,9 +71,7 @@ def leading(pattern: dict[str, Any], command: Command) -> int:
 
 
 def _starts(programs: list[str], program: str) -> bool:
-    return any(
-        program == name or name == "*" or (name[-1:] == "*" and program.startswith(name[:-1])) for name in programs
-    )
+    return any(name in (program, "*") or (name[-1:] == "*" and program.startswith(name[:-1])) for name in programs)
 
 
 def _leads(wanted: list[list[str]], words: list[str], program: str) -> bool:

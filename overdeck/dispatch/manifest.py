@@ -74,8 +74,8 @@ class ManifestError(Exception):
 class Manifest:
     """One module.toml, checked. ``config`` is the manifest's defaults overlaid by the user's table.
 
-    ``lifetime_days`` None means silence never makes it suspect (``"never"``). ``rule_keys`` are the keys of a rule, where
-    it has rules (ruletables.py): ``rules`` are their tables, of which ``config["rules"]`` and the literals are made.
+    ``lifetime_days`` None means silence never makes it suspect (``"never"``). ``rule_keys`` are the keys of a
+    rule, where it has rules (ruletables.py): of their tables, ``rules``, ``config["rules"]`` and the literals are made.
     """
 
     __slots__ = (
@@ -216,7 +216,9 @@ def read_manifest(folder: str, *, user: bool = False) -> Manifest:
 def _rules(manifest: Manifest, table: dict[str, Any], path: str) -> None:
     keys = table.get("rules")
     if not strings(keys) or not {key.removesuffix("?") for key in keys or []} <= set(ruletables.KEYS):
-        raise ManifestError(path, f"rules must list some of {', '.join(ruletables.KEYS)}; '?' behind one that may miss")
+        raise ManifestError(
+            path, f"rules must list some of {', '.join(ruletables.KEYS)}; '?' behind one that may miss"
+        )
     if "literals" in table or "literals_in" in table:
         raise ManifestError(path, "the literals of a module with rules are taken from its rules")
     rules = manifest.config.get("rules", {})

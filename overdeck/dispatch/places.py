@@ -32,7 +32,7 @@ def is_root(path: str, base: str) -> bool:
     if parts is None:
         return False
     if parts[:1] == ["~"]:
-        return _is_everything(parts[1:]) or parts[1:2] in [[name] for name in _KEPT] and _is_everything(parts[2:])
+        return _is_everything(parts[2:] if parts[1:] and parts[1] in _KEPT else parts[1:])
     if _is_everything(parts):
         return True
     if parts[0] in _HOMES and len(parts) > 1:

@@ -10,9 +10,10 @@ A module whose manifest has ``rules = [keys]`` keeps its rules in ``[config.rule
 - ``skill``: the name of a skill.
 
 A pattern is a line of words. The first is the program (``a|b`` one of them, ``mkfs*`` all that begin so, ``*`` any);
-then subcommands (``volume rm|prune``), which must be the command's first words that are no options; then, in any order,
-``-r|--recursive`` an option that is given, ``!-n`` one that is not, ``-delete`` (longer than a letter), or a plain word
-behind any of these, this very word, ``<root>`` or ``of=<device>`` an argument that is such a place (places.py), ``><device>`` a redirection to one.
+then subcommands (``volume rm|prune``), which must be the command's first words that are no options; then, in any
+order, ``-r|--recursive`` an option that is given, ``!-n`` one that is not, ``-delete`` (longer than a letter), or a
+plain word behind any of these, this very word, ``<root>`` or ``of=<device>`` an argument that is such a place
+(places.py), ``><device>`` a redirection to one.
 """
 
 from __future__ import annotations
@@ -63,7 +64,9 @@ def compiled(tables: dict[str, Any], keys: list[str]) -> Compiled:
             raise ValueError(f"rules.{name} must be a table")
         unknown = sorted(set(table) - known)
         if unknown:
-            raise ValueError(f"rules.{name} has an unknown key {unknown[0]!r}: it knows {', '.join(sorted(known))}")
+            raise ValueError(
+                f"rules.{name} has an unknown key {unknown[0]!r}: it knows {', '.join(sorted(known))}"
+            )
         if not isinstance(table.get("off", False), bool):
             raise ValueError(f"rules.{name}.off must be true or false")
         if table.get("off"):
@@ -129,10 +132,7 @@ def _pattern(where: str, text: str, literals: list[str]) -> dict[str, Any]:
             pattern["without"].append(_options(where, word[1:]))
         elif word[0] == "-" and all(len(one) == 2 or one[:2] == "--" for one in alternatives):
             pattern["options"].append(_options(where, word))
-        elif word[0] == "-":
-            pattern["exact"].append(alternatives)
-            candidates.append(alternatives)
-        elif any(pattern[kind] for kind in kinds[1:]):
+        elif word[0] == "-" or any(pattern[kind] for kind in kinds[1:]):
             pattern["exact"].append(alternatives)
             candidates.append(alternatives)
         else:
@@ -140,7 +140,9 @@ def _pattern(where: str, text: str, literals: list[str]) -> dict[str, Any]:
             candidates.append(alternatives)
     usable = [names for names in candidates if all(name and set(name) <= _WORD for name in names)]
     if not usable:
-        raise ValueError(f"{where}.pattern: {text!r} holds no word that every match must have (letters, digits, _.-)")
+        raise ValueError(
+            f"{where}.pattern: {text!r} holds no word that every match must have (letters, digits, _.-)"
+        )
     literals += max(reversed(usable), key=lambda names: min(len(name) for name in names))
     return pattern
 

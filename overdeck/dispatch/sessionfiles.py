@@ -25,7 +25,9 @@ def path(call: Call, name: str) -> str:
 def mark(call: Call, name: str) -> bool:
     """Whether ``name`` was not marked in this session before; from now on it is, whoever asks at the same time."""
     try:
-        posix.close(posix.open(path(call, name), posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC, 0o600))
+        posix.close(
+            posix.open(path(call, name), posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC, 0o600)
+        )
     except FileExistsError:
         return False
     _prune(call.state)

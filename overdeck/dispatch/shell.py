@@ -1,13 +1,13 @@
 """A shell command line as its simple commands: what a gate on Bash calls reads instead of a regex.
 
-Sees: quotes, backslashes, line continuations, ``$'…'``, ``;``, ``&&``, ``||``, ``|``, ``&``, newlines,
-subshells, ``$(…)``, backticks, ``<(…)``, redirections, here-documents (their bodies are data, but scripts where a shell
-reads them), comments, assignments, control words; through what starts another program (``_PREFIXES``: ``env``, ``sudo``,
-``timeout``, ``xargs`` and so on), ``bash -c`` (and sh, dash, zsh, ksh), ``su -c``, ``script -c``, ``eval``, ``trap``,
-``watch``, ``find -exec``, and what ``echo``, ``printf`` or ``cat`` of plain text pipes into a shell. Deliberately does not see: the
-values of variables (``$CMD push``), what a substitution or a program prints (``$(echo git) push``,
-``curl … | sh``), aliases, globs and brace expansion, commands sent elsewhere (``ssh host '…'``, ``docker exec``), code of
-other languages (``python -c``), and scripts on disk.
+Sees: quotes, backslashes, line continuations, ``$'…'``, ``;``, ``&&``, ``||``, ``|``, ``&``, newlines, subshells,
+``$(…)``, backticks, ``<(…)``, redirections, here-documents (their bodies are data, but scripts where a shell reads
+them), comments, assignments, control words; through what starts another program (``_PREFIXES``: ``env``, ``sudo``,
+``timeout``, ``xargs`` and so on), ``bash -c`` (and sh, dash, zsh, ksh), ``su -c``, ``script -c``, ``eval``,
+``trap``, ``watch``, ``find -exec``, and what ``echo``, ``printf`` or ``cat`` of plain text pipes into a shell.
+Deliberately does not see: the values of variables (``$CMD push``), what a substitution or a program prints (``$(echo
+git) push``, ``curl … | sh``), aliases, globs and brace expansion, commands sent elsewhere (``ssh host '…'``,
+``docker exec``), code of other languages (``python -c``), and scripts on disk.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def commands(text: str) -> list[Command]:
 
 
 def written(text: str) -> list[Simple]:
-    """The simple commands of ``text`` as they are written, with nothing unwrapped. Raises ValueError as ``commands``."""
+    """The simple commands of ``text`` as they are written. Raises ValueError as ``commands``."""
     reader = Reader(text, 0, 0)
     reader.block("")
     return reader.found
@@ -138,7 +138,9 @@ def _scripts(command: Command, simple: Simple) -> list[str]:
     if program == "trap":
         return arguments[:1]
     if program in ("su", "script", "runuser"):
-        return [arguments[index + 1] for index in range(len(arguments) - 1) if arguments[index] in ("-c", "--command")]
+        return [
+            arguments[index + 1] for index in range(len(arguments) - 1) if arguments[index] in ("-c", "--command")
+        ]
     return []
 
 
