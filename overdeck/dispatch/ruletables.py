@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 KEYS = ("pattern", "reason", "rewrite", "words", "skill")
 _WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
 _PLACES = ("root", "device")
+RARE = 4
+"""Letters from which on a word is not part of every other one."""
 
 
 class Compiled:
@@ -108,7 +110,10 @@ def _rule(name: str, table: dict[str, Any], found: Compiled) -> dict[str, Any]:
 
 
 def _pattern(where: str, text: str, literals: list[str]) -> dict[str, Any]:
-    """One pattern compiled; of the words that every match must hold, the longest become its literals."""
+    """One pattern compiled; of the words that every match must hold, the last that are not too short are its literals.
+
+    A subcommand is rarer than its program: ``git push`` is looked for by ``push``.
+    """
     words = text.split()
     if not words:
         raise ValueError(f"{where}.pattern is empty")
@@ -143,7 +148,9 @@ def _pattern(where: str, text: str, literals: list[str]) -> dict[str, Any]:
         raise ValueError(
             f"{where}.pattern: {text!r} holds no word that every match must have (letters, digits, _.-)"
         )
-    literals += max(reversed(usable), key=lambda names: min(len(name) for name in names))
+    usable.reverse()
+    rare = [names for names in usable if min(len(name) for name in names) >= RARE]
+    literals += rare[0] if rare else max(usable, key=lambda names: min(len(name) for name in names))
     return pattern
 
 
