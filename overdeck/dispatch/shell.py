@@ -146,12 +146,17 @@ def _scripts(command: Command, simple: Simple) -> list[str]:
 
 def _printed(feeder: Simple | None) -> list[str]:
     """What an ``echo`` or ``printf`` of plain text, or a ``cat`` of a here-document, writes to its pipe."""
-    program = feeder.words[0].text if feeder is not None and feeder.words else ""
-    if feeder is None or program not in ("cat", "echo", "printf"):
+    if feeder is None:
+        return []
+    texts = [word.text for word in feeder.words]
+    while texts and (texts[0] in _CONTROL or is_assignment(texts[0])):
+        del texts[0]
+    program = texts[0].rpartition("/")[2] if texts else ""
+    if program not in ("cat", "echo", "printf"):
         return []
     if program == "cat":
         return feeder.script
-    words = [word.text for word in feeder.words[1:] if word.text[:1] != "-" and SUBSTITUTED not in word.text]
+    words = [text for text in texts[1:] if text[:1] != "-" and SUBSTITUTED not in text]
     return [" ".join(words).replace("\\n", "\n")]
 
 

@@ -78,6 +78,7 @@ def programs(text: str) -> list[list[str]]:
         ("printf 'a\\nb' | sudo bash", [["printf", "a\\nb"], ["sudo"], ["bash"], ["a"], ["b"]]),
         ("cat <<E | bash\na\nE", [["cat"], ["bash"], ["a"]]),
         ("echo a | cat", [["echo", "a"], ["cat"]]),
+        ("if x; then Y=1 echo a | sh; fi", [["x"], ["echo", "a"], ["sh"], ["a"], ["fi"]]),
         ("echo a || sh", [["echo", "a"], ["sh"]]),
         ("su - x -c 'a b'", [["su", "-", "x", "-c", "a b"], ["a", "b"]]),
         ("trap 'a b' EXIT", [["trap", "a b", "EXIT"], ["a", "b"]]),
