@@ -236,6 +236,22 @@ def test_a_bundle_that_cannot_be_started_costs_time_and_no_gate(front: Front, da
     assert bundle.read_bytes() == good and bundle.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.parametrize("damage", ["gone", "empty", "garbage", "writable by others"])
+def test_what_few_calls_need_is_compiled_again_where_what_was_kept_is_damaged(front: Front, damage: str) -> None:
+    front.module("gate", "raise RuntimeError('broken')")  # its deny comes from the fail side, which few calls need
+    front.install()
+    for kept in (front.plans / "code").iterdir():
+        if damage == "gone":
+            kept.unlink()
+        elif damage == "writable by others":
+            kept.write_bytes(marshal.dumps(compile("raise SystemExit(0)", "evil.py", "exec")))
+            kept.chmod(0o666)
+        else:
+            kept.write_bytes(b"" if damage == "empty" else b"\xff" * 100)
+    reply = front.call(bash("ls"))
+    assert reply.decision == "deny" and "RuntimeError" in reply.reason
+
+
 def test_kept_code_that_others_may_write_is_not_run(front: Front) -> None:
     front.module("gate", "return deny('held')")
     front.install()

@@ -122,6 +122,11 @@ def audit(
         out.data = {**report.as_data(), **data} if as_json else None
         for line in (*report.notes, *report.not_measured):
             out.warn(line)
+        if not named and (not wanted or "claude" in wanted):
+            from overdeck.wiring.sources import unread_above
+
+            for file in unread_above(_here(places), places.home.absolute()):
+                out.warn(f"{file} is not read by a client that is started here; to audit it: cd {file.parents[1]}")
         if not files:
             out.warn(_nothing_found(places, wanted or {"claude"}))
             out.note("next: overdeck audit --settings FILE, or, to see it at work on bundled hooks: overdeck demo")

@@ -1,33 +1,24 @@
 """The verbs of ``overdeck``."""
 
-from overdeck.cli.adopt import adopt
-from overdeck.cli.audit import audit
-from overdeck.cli.demo import demo
-from overdeck.cli.doctor import doctor
-from overdeck.cli.doors import door
-from overdeck.cli.fires import fires_app
-from overdeck.cli.hooks import app as hooks
-from overdeck.cli.ingest import ingest
-from overdeck.cli.install import install
-from overdeck.cli.lint import lint
-from overdeck.cli.plugins import app as plugins
-from overdeck.cli.tui import tui
-from overdeck.cli.uninstall import uninstall
+from overdeck.cli.doors import Verb
 
+BEGIN = "Begin here"
 COSTS = "What your hooks cost, and what is wrong"
 WIRING = "One process instead of many"
 FIRED = "What the modules did"
 
-app = door("What your coding agents' hooks cost, which of them ever act, and one process instead of many.")
-app.command("demo", rich_help_panel="Begin here")(demo)
-app.command("audit", rich_help_panel=COSTS)(audit)
-app.command("lint", rich_help_panel=COSTS)(lint)
-app.command("doctor", rich_help_panel=COSTS)(doctor)
-app.add_typer(plugins, name="plugins", rich_help_panel=COSTS)
-app.command("install", rich_help_panel=WIRING)(install)
-app.command("uninstall", rich_help_panel=WIRING)(uninstall)
-app.command("adopt", rich_help_panel=WIRING)(adopt)
-app.add_typer(hooks, name="hooks", rich_help_panel=WIRING)
-app.command("tui", rich_help_panel=FIRED)(tui)
-app.command("ingest", rich_help_panel=FIRED)(ingest)
-app.add_typer(fires_app, name="fires", rich_help_panel=FIRED)
+HELP = "What your coding agents' hooks cost, which of them ever act, and one process instead of many."
+VERBS = [
+    Verb("demo", "overdeck.cli.demo:demo", BEGIN),
+    Verb("audit", "overdeck.cli.audit:audit", COSTS),
+    Verb("lint", "overdeck.cli.lint:lint", COSTS),
+    Verb("doctor", "overdeck.cli.doctor:doctor", COSTS),
+    Verb("plugins", "overdeck.cli.plugins:app", COSTS),
+    Verb("install", "overdeck.cli.install:install", WIRING),
+    Verb("uninstall", "overdeck.cli.uninstall:uninstall", WIRING),
+    Verb("adopt", "overdeck.cli.adopt:adopt", WIRING),
+    Verb("hooks", "overdeck.cli.hooks:app", WIRING),
+    Verb("tui", "overdeck.cli.tui:tui", FIRED),
+    Verb("ingest", "overdeck.cli.ingest:ingest", FIRED),
+    Verb("fires", "overdeck.cli.fires:fires_app", FIRED),
+]

@@ -2,13 +2,14 @@
 
 Ten modules found and checked one by one cost a third of a bare interpreter's start (measured: 1.35 times against
 1.10). The bundle holds their code and the stamps of their sources; where one differs it imports them the long way, so
-that it is never older than the code it stands for. What few calls need is carried as bytes. The same for the code of
-hook modules: compiled once, kept under a name made of everything that could change it.
+that it is never older than the code it stands for. Annotations are left out: nothing reads them, and they are a
+hundredth of a call. What few calls need is kept beside it, as the code of hook modules is: compiled once, under a name
+made of everything that could change it (carried in the bundle it was two hundredths of every call that never used it).
 """
 
 from __future__ import annotations
-import __future__
 
+import ast
 import marshal
 from _frozen_importlib_external import MAGIC_NUMBER
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from types import CodeType
 
 _LOADER = """
-import gc, sys, posix, marshal
+import gc, sys, posix
 gc.disable()
 ROOT, SOURCES, EXTENSIONS, NOW, later = "constants"
 LATER = dict(later)
@@ -42,10 +43,10 @@ def add(name, module):
         setattr(sys.modules[parent], last, module)
 class Later(type(sys)):
     def __getattr__(self, name):
-        code = LATER.pop(self.__name__, None)
-        if code is None:
+        kept = LATER.pop(self.__name__, None)
+        if kept is None:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        exec(marshal.loads(code), self.__dict__)
+        exec(sys.modules["overdeck.dispatch.kept"].load_code(*kept), self.__dict__)
         return getattr(self, name)
 if fresh():
     try:
@@ -77,7 +78,7 @@ LATER = (
     "adopted", "commandrules", "descendants", "failside", "keepgoing", "matchers", "places", "rawanswer", "said",
     "sessionfiles", "shell", "shelltext", "stdin", "writing",
 )  # fmt: skip
-"""What few calls need: carried as bytes, and made a module at the first look into it."""
+"""What few calls need: read and made a module at the first look into it."""
 
 EXTENSIONS = ("_json", "select")
 """Extension modules that every call needs: loaded from where they are, not looked for in each folder of sys.path."""
@@ -93,21 +94,44 @@ def build(entry: str, folder: str) -> str:
         (name, path) for name in EXTENSIONS if (path := getattr(__import__(name), "__file__", None))
     )
     path = f"{folder}/bundle-{_key((sources, extensions, _LOADER))}.pyc"
-    named = {f"overdeck.dispatch.{name}": _compiled(f"{package}/{name}.py") for name in NOW}
-    later = {f"overdeck.dispatch.{name}": marshal.dumps(_compiled(f"{package}/{name}.py")) for name in LATER}
-    constants = (root, sources, extensions, tuple(named.items()), tuple(later.items()))
+    now = tuple((f"overdeck.dispatch.{name}", _compiled(f"{package}/{name}.py")) for name in NOW)
+    later = tuple((f"overdeck.dispatch.{name}", _kept(f"{package}/{name}.py", folder)) for name in LATER)
+    constants = (root, sources, extensions, now, later)
     loader = compile(_LOADER, path, "exec")
     loader = loader.replace(co_consts=tuple(constants if c == "constants" else c for c in loader.co_consts))
     _write(path, MAGIC_NUMBER + bytes(12) + marshal.dumps(loader))
     return path
 
 
+class _Unannotated(ast.NodeTransformer):
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        self.generic_visit(node)
+        node.returns = None
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        node.annotation = None
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        bare = ast.Pass() if node.value is None else ast.Assign([node.target], node.value)
+        return ast.copy_location(bare, node)
+
+
 def _compiled(path: str) -> CodeType:
-    """The code of one of the dispatcher's files, without docstrings and without an import of ``__future__``."""
+    """The code of one of the dispatcher's files: no docstrings, no annotations, no import of ``__future__``."""
     text = kept.read(path).replace(b"from __future__ import annotations\n", b"\n", 1)
-    annotations = __future__.annotations.compiler_flag
-    code: CodeType = compile(text, path, "exec", flags=annotations, dont_inherit=True, optimize=2)
+    tree = ast.fix_missing_locations(_Unannotated().visit(ast.parse(text, path)))
+    code: CodeType = compile(tree, path, "exec", dont_inherit=True, optimize=2)
     return code
+
+
+def _kept(path: str, folder: str) -> tuple[str, tuple[int, int, int], str, list[int]]:
+    """Keep the code of one of the dispatcher's files; what ``kept.load_code`` needs to load it."""
+    stamped = stamp(path)
+    name = f"{folder}/code/{_key((path, stamped, _LOADER))}"
+    _write(name, kept.seal(marshal.dumps(_compiled(path))))
+    return path, stamped, name, list(stamped)
 
 
 def _key(what: object) -> str:

@@ -8,12 +8,10 @@ from overdeck.errors import OverdeckError, usage
 from overdeck.git import git
 from overdeck.paths import Places
 from overdeck.wiring.reading import real
-from overdeck.wiring.sources import user_settings
+from overdeck.wiring.sources import PROJECT_FILES, project_of, user_settings
 
 Scope = Literal["user", "project", "local"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-
-_NAMES = {"project": "settings.json", "local": "settings.local.json"}
 
 
 def here() -> Path:
@@ -22,17 +20,6 @@ def here() -> Path:
         return Path.cwd()
     except FileNotFoundError:
         return Path("/")
-
-
-def project_of(folder: Path, home: Path) -> Path | None:
-    """The project around ``folder``: the nearest folder upwards that has a ``.claude`` or is a git work tree.
-
-    The ``.claude`` of ``home`` is the user's own and makes no project.
-    """
-    for up in (folder, *folder.parents):
-        if (up / ".git").exists() or ((up / ".claude").is_dir() and up != home):
-            return up
-    return None
 
 
 def settings_file(places: Places, scope: Scope, folder: Path) -> Path:
@@ -51,7 +38,7 @@ def settings_file(places: Places, scope: Scope, folder: Path) -> Path:
             hint=f"cd to the project, or there: mkdir .claude (then overdeck install --scope {scope})",
             code="no-project",
         )
-    file = project / ".claude" / _NAMES[scope]
+    file = project / ".claude" / PROJECT_FILES[scope]
     if real(file) == real(own):
         raise usage(
             f"the {scope} settings of {project} are the user's own, {own}",
@@ -70,7 +57,7 @@ def neighbours(places: Places, folder: Path) -> dict[Scope, Path]:
         file = (
             user_settings(places).absolute()
             if scope == "user" or project is None
-            else project / ".claude" / _NAMES[scope]
+            else project / ".claude" / PROJECT_FILES[scope]
         )
         if real(file) not in {real(other) for other in found.values()}:
             found[scope] = file

@@ -7,10 +7,35 @@ from overdeck.paths import Places
 from overdeck.wiring import clients
 from overdeck.wiring.settings import Settings
 
+PROJECT_FILES = {"project": "settings.json", "local": "settings.local.json"}
+"""Scope → the name of Claude Code's settings file in a project's ``.claude``."""
+
 
 def user_settings(places: Places) -> Path:
     """Claude Code's settings file of the user, the one that ``install`` writes to."""
     return places.claude_dir / "settings.json"
+
+
+def project_of(folder: Path, home: Path) -> Path | None:
+    """The project around ``folder``: the nearest folder upwards that has a ``.claude`` or is a git work tree.
+
+    The ``.claude`` of ``home`` is the user's own and makes no project.
+    """
+    for up in (folder, *folder.parents):
+        if (up / ".git").exists() or ((up / ".claude").is_dir() and up != home):
+            return up
+    return None
+
+
+def unread_above(folder: Path, home: Path) -> list[Path]:
+    """The project's settings files that Claude Code does not read when it is started in ``folder``, a part of it.
+
+    The client looks in the very folder it is started in and in none above (measured with 2.1.197).
+    """
+    project = project_of(folder, home)
+    if project is None or project == folder:
+        return []
+    return [file for name in PROJECT_FILES.values() if (file := project / ".claude" / name).is_file()]
 
 
 def usual_paths(places: Places, project: Path) -> list[Path]:

@@ -1,11 +1,12 @@
 """What ``--help`` prints is what the options say: the terminal library takes ``[words]`` for its own markup."""
 
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
 import pytest
-from typer.main import get_command
+from commandlines import doors
+
+from overdeck.process import DOORS
 
 
 def _commands(command: Any) -> Iterator[Any]:
@@ -14,12 +15,11 @@ def _commands(command: Any) -> Iterator[Any]:
         yield from _commands(below)
 
 
-@pytest.mark.parametrize("door", ["bench", "incidents", "overdeck"])
+@pytest.mark.parametrize("door", DOORS)
 def test_no_help_text_holds_brackets_that_would_vanish(door):
-    app = import_module(f"overdeck.cli.{door}").app
     texts = {
         f"{command.name} {param.name}": getattr(param, "help", None) or ""
-        for command in _commands(get_command(app))
+        for command in _commands(doors()[door])
         for param in command.params
     }
     assert len(texts) > 5

@@ -4,8 +4,10 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from commandlines import doors
 
 import overdeck
 from overdeck.process import DOORS
@@ -16,15 +18,9 @@ COMMAND = re.compile(rf"(?<![\w/.-])({'|'.join(DOORS)}) ((?:[a-z][a-z-]*)(?: [a-
 
 def known() -> dict[str, set[tuple[str, ...]]]:
     """Door → its verbs, hidden ones included, and the groups of verbs."""
-    from typer.main import get_command
-
-    from overdeck.cli.bench import app as bench
-    from overdeck.cli.incidents import app as incidents
-    from overdeck.cli.overdeck import app as fleet
-
     found: dict[str, set[tuple[str, ...]]] = {}
-    for door, app in (("overdeck", fleet), ("hookbench", bench), ("od-incidents", incidents)):
-        pending = [((), get_command(app))]
+    for door, app in doors().items():
+        pending: list[tuple[tuple[str, ...], Any]] = [((), app)]
         found[door] = set()
         while pending:
             path, command = pending.pop()

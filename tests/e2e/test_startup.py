@@ -3,8 +3,10 @@
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from commandlines import doors
 from homes import Home
 
 from overdeck.process import DOORS, argv_of
@@ -34,16 +36,16 @@ def test_a_piped_list_does_not_load_rich(tmp_path: Path) -> None:
     assert "rich.table" not in Home(tmp_path).loaded_by("overdeck", "hooks", "list")
 
 
+def test_a_verb_loads_no_other_verb(tmp_path: Path) -> None:
+    loaded = Home(tmp_path).loaded_by("overdeck", "hooks", "list")
+    assert "overdeck.cli.hooks.list" in loaded
+    assert loaded & {"overdeck.cli.audit", "overdeck.cli.fires", "overdeck.cli.adopt"} == set()
+
+
 def verbs() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Every command of every door, hidden aliases left out."""
-    from typer.main import get_command
-
-    from overdeck.cli.bench import app as bench
-    from overdeck.cli.incidents import app as incidents
-    from overdeck.cli.overdeck import app as fleet
-
-    for door, app in (("overdeck", fleet), ("hookbench", bench), ("od-incidents", incidents)):
-        pending = [((), get_command(app))]
+    for door, app in doors().items():
+        pending: list[tuple[tuple[str, ...], Any]] = [((), app)]
         while pending:
             path, command = pending.pop()
             below = getattr(command, "commands", {})

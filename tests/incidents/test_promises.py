@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from commandlines import doors
 
 if TYPE_CHECKING:
     from conftest import Clone
@@ -39,11 +40,7 @@ ELSEWHERE = {"init": "tests/incidents/test_init.py", "tui": "tests/tui"}
 
 
 def _verbs() -> set[str]:
-    from typer.main import get_command
-
-    from overdeck.cli.incidents import app
-
-    return set(getattr(get_command(app), "commands", {}))
+    return set(doors()["od-incidents"].commands)
 
 
 def _call(clone: "Clone", words: list[str]) -> list[str]:

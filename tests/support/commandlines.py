@@ -21,7 +21,7 @@ def of(text: str) -> list[str]:
 def wrong_with(line: str) -> str:
     """What of a command line does not exist: its verb, or an option of it; empty where all of it does."""
     words = shlex.split(line.partition("|")[0])
-    command: Any = _apps()[words[0]]
+    command: Any = doors()[words[0]]
     rest = words[1:]
     while getattr(command, "commands", None) and rest and not rest[0].startswith("-"):
         if rest[0] not in command.commands:
@@ -34,15 +34,14 @@ def wrong_with(line: str) -> str:
     return f"{line!r}: there is no {unknown[0]}" if unknown else ""
 
 
-def _apps() -> dict[str, Any]:
+def doors() -> dict[str, Any]:
+    """Each door as a click command with every one of its verbs."""
     from typer.main import get_command
 
-    from overdeck.cli.bench import app as bench
-    from overdeck.cli.incidents import app as incidents
-    from overdeck.cli.overdeck import app as fleet
+    from overdeck.cli import bench, incidents, overdeck
+    from overdeck.cli.doors import door
 
     return {
-        "overdeck": get_command(fleet),
-        "hookbench": get_command(bench),
-        "od-incidents": get_command(incidents),
+        name: get_command(door(of.HELP, of.VERBS))
+        for name, of in (("overdeck", overdeck), ("hookbench", bench), ("od-incidents", incidents))
     }

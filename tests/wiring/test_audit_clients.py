@@ -142,3 +142,14 @@ def test_where_nothing_is_found_it_is_said_whose_and_where(home: Home) -> None:
 
     assert ran.code == 0 and "no settings file of Gemini CLI" in ran.err
     assert str(home.root / ".gemini" / "settings.json") in ran.err
+
+
+def test_an_audit_below_the_project_says_what_is_not_read_from_here(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    project = tmp_path / "project"
+    (project / ".claude").mkdir(parents=True)
+    (project / ".claude" / "settings.json").write_text('{"hooks": {}}')
+    (project / "src").mkdir()
+    ran = home.run("overdeck", "audit", cwd=project / "src")
+    assert f"{project}/.claude/settings.json is not read by a client that is started here" in ran.err
+    assert f"cd {project}" in ran.err

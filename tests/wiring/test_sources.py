@@ -8,7 +8,7 @@ import pytest
 
 from overdeck.paths import Places
 from overdeck.wiring.settings import handlers_for
-from overdeck.wiring.sources import all_files, silenced
+from overdeck.wiring.sources import all_files, silenced, unread_above
 
 HOOK = {"type": "command", "command": "true"}
 STOP = {"hooks": {"Stop": [{"hooks": [HOOK]}]}}
@@ -275,3 +275,16 @@ def test_an_odd_record_of_marketplaces_is_no_crash(machine, record):
     machine.write(machine.home / ".claude/plugins/known_marketplaces.json", record)
 
     assert len([file for file in machine.files() if file.scope == "plugin"]) == 1
+
+
+def test_settings_above_the_folder_are_named_as_unread(tmp_path: Path) -> None:
+    project, home = tmp_path / "project", tmp_path / "home"
+    (project / ".claude").mkdir(parents=True)
+    below = project / "src"
+    below.mkdir()
+    assert unread_above(below, home) == []
+    written = project / ".claude" / "settings.json"
+    written.write_text("{}")
+    assert unread_above(below, home) == [written]
+    assert unread_above(project, home) == []
+    assert unread_above(below, project) == [], "what stands in the home is the user's own, and read everywhere"

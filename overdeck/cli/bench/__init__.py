@@ -1,17 +1,13 @@
 """``hookbench``: a verb a file."""
 
-from overdeck.cli.bench.ab import ab
-from overdeck.cli.bench.fleet import fleet
-from overdeck.cli.bench.gate import gate
-from overdeck.cli.bench.ladder import ladder
-from overdeck.cli.bench.report import report
-from overdeck.cli.bench.starts import starts
-from overdeck.cli.doors import door
+from overdeck.cli.doors import Verb
 
-app = door("Measure what hooks cost: randomised pairs, exact tests, and a gate on per-call cost.")
-app.command("ab")(ab)
-app.command("fleet")(fleet)
-app.command("gate")(gate)
-app.command("ladder")(ladder)
-app.command("report")(report)
-app.command("starts")(starts)
+HELP = "Measure what hooks cost: randomised pairs, exact tests, and a gate on per-call cost."
+VERBS = [
+    Verb("ab", "overdeck.cli.bench.ab:ab"),
+    Verb("fleet", "overdeck.cli.bench.fleet:fleet"),
+    Verb("gate", "overdeck.cli.bench.gate:gate"),
+    Verb("ladder", "overdeck.cli.bench.ladder:ladder"),
+    Verb("report", "overdeck.cli.bench.report:report"),
+    Verb("starts", "overdeck.cli.bench.starts:starts"),
+]

@@ -1,38 +1,28 @@
 """The door ``od-incidents``: the incident registry for people and agents. A verb a file."""
 
-from overdeck.cli.doors import door
-from overdeck.cli.incidents.coverage import coverage
-from overdeck.cli.incidents.init import init
-from overdeck.cli.incidents.list import list_incidents
-from overdeck.cli.incidents.note import note
-from overdeck.cli.incidents.open import open_incident
-from overdeck.cli.incidents.playbook import playbook
-from overdeck.cli.incidents.reopen import reopen
-from overdeck.cli.incidents.resolve import resolve
-from overdeck.cli.incidents.search import search
-from overdeck.cli.incidents.show import show
-from overdeck.cli.incidents.triage import triage
-from overdeck.cli.incidents.tui import tui
-from overdeck.cli.incidents.verify import verify
+from overdeck.cli.doors import Verb
 
-app = door("Incidents of the fleet: open them, find them, and resolve them with an artifact that is checked.")
-app.command("init")(init)
-app.command("open")(open_incident)
-app.command("list")(list_incidents)
-app.command("show")(show)
-app.command("note")(note)
-app.command("reopen")(reopen)
-app.command("resolve")(resolve)
-app.command("verify")(verify)
-app.command("search")(search)
-app.command("playbook")(playbook)
-app.command("coverage")(coverage)
-app.command("triage")(triage)
-app.command("tui")(tui)
-# What agents type before they have read the help.
-for guessed in ("close", "done", "fix"):
-    app.command(guessed, hidden=True)(resolve)
-for guessed in ("new", "create"):
-    app.command(guessed, hidden=True)(open_incident)
-app.command("comment", hidden=True)(note)
-app.command("view", hidden=True)(show)
+HELP = "Incidents of the fleet: open them, find them, and resolve them with an artifact that is checked."
+VERBS = [
+    Verb("init", "overdeck.cli.incidents.init:init"),
+    Verb("open", "overdeck.cli.incidents.open:open_incident"),
+    Verb("list", "overdeck.cli.incidents.list:list_incidents"),
+    Verb("show", "overdeck.cli.incidents.show:show"),
+    Verb("note", "overdeck.cli.incidents.note:note"),
+    Verb("reopen", "overdeck.cli.incidents.reopen:reopen"),
+    Verb("resolve", "overdeck.cli.incidents.resolve:resolve"),
+    Verb("verify", "overdeck.cli.incidents.verify:verify"),
+    Verb("search", "overdeck.cli.incidents.search:search"),
+    Verb("playbook", "overdeck.cli.incidents.playbook:playbook"),
+    Verb("coverage", "overdeck.cli.incidents.coverage:coverage"),
+    Verb("triage", "overdeck.cli.incidents.triage:triage"),
+    Verb("tui", "overdeck.cli.incidents.tui:tui"),
+    # What agents type before they have read the help.
+    Verb("close", "overdeck.cli.incidents.resolve:resolve", hidden=True),
+    Verb("done", "overdeck.cli.incidents.resolve:resolve", hidden=True),
+    Verb("fix", "overdeck.cli.incidents.resolve:resolve", hidden=True),
+    Verb("new", "overdeck.cli.incidents.open:open_incident", hidden=True),
+    Verb("create", "overdeck.cli.incidents.open:open_incident", hidden=True),
+    Verb("comment", "overdeck.cli.incidents.note:note", hidden=True),
+    Verb("view", "overdeck.cli.incidents.show:show", hidden=True),
+]

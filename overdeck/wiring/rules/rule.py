@@ -109,6 +109,11 @@ class Hit(NamedTuple):
     line: int = 0
 
 
+def in_script(file: Settings, handler: Handler, code: Code, line: int, why: str, fix: str) -> Hit:
+    """The hit at a line of what a handler runs; ``why`` goes on after the line's place."""
+    return Hit(file.path, handler.pointer + "/command", f"{code.at(line)} {why}", fix, *code.spot(line))
+
+
 @dataclass(frozen=True)
 class Finding:
     """A hit with the rule's name and weight: what reports and ``--json`` show."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from overdeck.dispatch.matchers import matches
 from overdeck.wiring.rules.code import Code
 from overdeck.wiring.rules.launchers import PER_CALL
-from overdeck.wiring.rules.rule import Context, Hit, Rule
-from overdeck.wiring.settings import Handler, Settings
+from overdeck.wiring.rules.rule import Context, Hit, Rule, in_script
+from overdeck.wiring.settings import Handler
 from overdeck.wiring.shellcommand import Command
 
 _DEV_STDIN = re.compile(r"/dev/stdin|/dev/fd/0|/proc/self/fd/0")
@@ -41,15 +41,11 @@ def _uses_payload(code: Code, how: tuple[str, ...]) -> bool:
     return code.mentions(*(form.format(name) for form in how for name in names))
 
 
-def _hit(file: Settings, handler: Handler, code: Code, line: int, why: str, fix: str) -> Hit:
-    return Hit(file.path, handler.pointer + "/command", f"{code.at(line)} {why}", fix, *code.spot(line))
-
-
 def _dev_stdin(context: Context) -> Iterator[Hit]:
     for file, handler, code in context.each_code("claude", "gemini", says=_SAYS_DEV_STDIN):
         line = _opens_dev_stdin(code)
         if line:
-            yield _hit(
+            yield in_script(
                 file,
                 handler,
                 code,
@@ -88,7 +84,7 @@ def _first_chunk(context: Context) -> Iterator[Hit]:
     for file, handler, code in context.each_code("claude", "codex", "gemini", says=_SAYS_CHUNK):
         line = _takes_one_chunk(code) if _CHUNK.search(code.text) else 0
         if line:
-            yield _hit(
+            yield in_script(
                 file,
                 handler,
                 code,
@@ -146,7 +142,7 @@ def _read_bytes(context: Context) -> Iterator[Hit]:
         for command in code.commands:
             own = command.before not in ("|", "while") and not any(r.op.startswith("<") for r in command.redirects)
             if own and command.name == "read" and not _is_bounded(command):
-                yield _hit(
+                yield in_script(
                     file,
                     handler,
                     code,
@@ -190,7 +186,7 @@ def _echoes(context: Context) -> Iterator[Hit]:
             continue
         line = _python_echo(code) if code.python is not None else _shell_echo(code)
         if line:
-            yield _hit(
+            yield in_script(
                 file,
                 handler,
                 code,
@@ -265,7 +261,7 @@ def _over_exec_limit(context: Context) -> Iterator[Hit]:
         found = _python_export(code) if code.python is not None else _shell_export(code)
         if found:
             how, line = found
-            yield _hit(
+            yield in_script(
                 file,
                 handler,
                 code,
@@ -343,7 +339,7 @@ def _cat(context: Context) -> Iterator[Hit]:
             continue
         for command in code.commands:
             if command.fills and command.argv == ("cat",) and command.before != "|" and not command.redirects:
-                yield _hit(
+                yield in_script(
                     file,
                     handler,
                     code,
@@ -369,7 +365,7 @@ def _unbounded(context: Context) -> Iterator[Hit]:
                     line = command.line
                     break
         if line:
-            yield _hit(
+            yield in_script(
                 file,
                 handler,
                 code,

@@ -9,8 +9,7 @@ from overdeck.wiring.clients.claude import EVENT_TIMEOUT_S
 from overdeck.wiring.rules.code import Code
 from overdeck.wiring.rules.launchers import PER_CALL
 from overdeck.wiring.rules.pattern import Pattern
-from overdeck.wiring.rules.rule import DOCS, Context, Hit, Rule
-from overdeck.wiring.settings import Handler, Settings
+from overdeck.wiring.rules.rule import DOCS, Context, Hit, Rule, in_script
 from overdeck.wiring.shellcommand import Command
 
 _MODEL_HOST = Pattern(
@@ -89,16 +88,6 @@ class Spot(NamedTuple):
     line: int
 
 
-def _hit(file: Settings, handler: Handler, code: Code, spot: Spot, why: str, fix: str) -> Hit:
-    return Hit(
-        file.path,
-        handler.pointer + "/command",
-        f"{code.at(spot.line)} {spot.what}{why}",
-        fix,
-        *code.spot(spot.line),
-    )
-
-
 def _in_a_function(command: Command) -> bool:
     return any(part.startswith("function:") for part in command.block)
 
@@ -165,13 +154,13 @@ def _calls_model(context: Context) -> Iterator[Hit]:
         spot = model_call(code) if _MODEL.search(code.text) else None
         if spot is not None:
             often = "at every " if handler.event in PER_CALL else "on "
-            yield _hit(
+            yield in_script(
                 file,
                 handler,
                 code,
-                spot,
-                f" {often}{handler.event}: seconds and money, and an answer that nobody can foresee; a client "
-                "that asks may run this very hook again",
+                spot.line,
+                f"{spot.what} {often}{handler.event}: seconds and money, and an answer that nobody can foresee; "
+                "a client that asks may run this very hook again",
                 "decide by rules, or ask from a job outside the session; where a model has to judge, the "
                 "client's own prompt hook says so openly",
             )
@@ -204,12 +193,12 @@ def _network(context: Context) -> Iterator[Hit]:
         spot = web_call(code) if handler.event in PER_CALL and not handler.background else None
         if spot is not None:
             limit = f"{handler.longest_s:g} s, its timeout" if handler.timeout_s else f"{handler.longest_s:g} s"
-            yield _hit(
+            yield in_script(
                 file,
                 handler,
                 code,
-                spot,
-                f": when that server hangs, every {handler.event} stands still, for up to {limit}",
+                spot.line,
+                f"{spot.what}: when that server hangs, every {handler.event} stands still, for up to {limit}",
                 "give the request a limit (curl --max-time 2, timeout=2), or make the handler async",
             )
 
@@ -253,13 +242,13 @@ def _no_timeout(context: Context) -> Iterator[Hit]:
             continue
         spot = outside_work(code) if _may_start_world(code) else None
         if spot is not None:
-            yield _hit(
+            yield in_script(
                 file,
                 handler,
                 code,
-                spot,
-                ", which may wait for something outside this machine, and the handler names no timeout: the "
-                f"client waits {handler.longest_s:g} s",
+                spot.line,
+                f"{spot.what}, which may wait for something outside this machine, and the handler names no timeout: "
+                f"the client waits {handler.longest_s:g} s",
                 f'"timeout": 30 on the handler of {handler.event}',
             )
 
@@ -285,12 +274,12 @@ def _session_end(context: Context) -> Iterator[Hit]:
             continue
         spot = _sleep(code) or model_call(code) or outside_work(code) or web_call(code)
         if spot is not None:
-            yield _hit(
+            yield in_script(
                 file,
                 handler,
                 code,
-                spot,
-                ": the hooks of SessionEnd share 1.5 s where they name no timeout, and are cut off then",
+                spot.line,
+                f"{spot.what}: the hooks of SessionEnd share 1.5 s where they name no timeout, and are cut off then",
                 '"timeout": 30 on the handler, which lifts the limit',
             )
 
@@ -301,13 +290,13 @@ def _holds_stdout(context: Context) -> Iterator[Hit]:
             continue
         spot = _python_daemon(code) if code.language == "python" else _shell_daemon(code)
         if spot is not None:
-            yield _hit(
+            yield in_script(
                 file,
                 handler,
                 code,
-                spot,
-                ", which keeps the hook's stdout or stderr open: the client waits until it closes both, past "
-                "the timeout too, for ever where it is a daemon",
+                spot.line,
+                f"{spot.what}, which keeps the hook's stdout or stderr open: the client waits until it closes both, "
+                "past the timeout too, for ever where it is a daemon",
                 "NAME </dev/null >/dev/null 2>&1 &"
                 if code.language == "shell"
                 else "stdin, stdout and stderr=subprocess.DEVNULL, and start_new_session=True",
