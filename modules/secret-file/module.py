@@ -26,6 +26,7 @@ _PLACES = (".aws/credentials", ".docker/config.json", ".kube/config", ".cargo/cr
 _STEMS = ("secrets.",)
 _STEM_ENDS = (".yaml", ".yml", ".json", ".toml")
 _SAMPLES = (".example", ".sample", ".template", ".dist", ".schema", ".md")
+_SAMPLE_PARTS = ("example", "sample", "template")
 _SHOWS_NOTHING = ("[", "[[", "chmod", "chown", "echo", "ls", "mkdir", "printf", "stat", "test", "type", "which")
 _PATH_KEYS = ("file_path", "notebook_path", "path", "glob")
 
@@ -48,7 +49,7 @@ def evaluate(call: Call) -> Verdict | None:
 def is_secret(path: str) -> bool:
     """Whether a path names a file that usually holds a key, a token or a password."""
     name = path.rstrip("/").rpartition("/")[2]
-    if name.endswith(_SAMPLES):
+    if name.endswith(_SAMPLES) or any(part in _SAMPLE_PARTS for part in name.split(".")):
         return False
     if name in _NAMES or name.startswith(".env.") or name.endswith(_ENDS):
         return True

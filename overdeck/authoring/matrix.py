@@ -7,13 +7,14 @@ skip what the module would also have allowed. This is also a gate's canary.
 import json
 import os
 import tempfile
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from overdeck.authoring.fleet import entry_path, front_command, interpreter
 from overdeck.dispatch.manifest import Manifest
-from overdeck.dispatch.planning import Fleet, Recipe, compile_plan
+from overdeck.dispatch.planning import Fleet, Recipe, compile_plan, overlay
 from overdeck.git import git
 from overdeck.process import NotCompleted, run
 
@@ -137,10 +138,11 @@ def ask_front(
         given = payload if isinstance(payload, bytes) else placed(payload, scratch)
         raw = given if isinstance(given, bytes) else json.dumps(given, ensure_ascii=False).encode()
         recipe = _recipe(scratch, plans)
-        plan = compile_plan(recipe, _only(manifest), event)
+        mine = copy(manifest)
+        overlay(mine, placed(case.config if case else config or {}, scratch), f"{manifest.folder}/matrix.jsonl")
+        plan = compile_plan(recipe, _only(mine), event)
         plan.sources = []
         for module in plan.modules:
-            module.config = {**module.config, **placed(case.config if case else config or {}, scratch)}
             if not prefilter:
                 module.literals = []
         (plans / f"{event}.plan").write_bytes(plan.encode())
