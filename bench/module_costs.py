@@ -36,6 +36,8 @@ PACKS = {
     "session": 'on with `packs = ["guards", "session"]`',
 }
 EVERY = (*PACKS,)
+SHOWN = 12
+"""Literals of a module that the page names."""
 HEAD = """# Modules
 
 Made by `python bench/module_costs.py`, from the manifests in `modules/`; a test holds it to them. *Alone* and
@@ -187,14 +189,27 @@ def _row(manifest: Manifest, cost: Cost | None, origin: str) -> str:
         prices = ["not measured yet", "not measured yet"]
     else:
         prices = [f"{cost.alone:.2f}", f"{cost.company:.2f}"]
-    words = " ".join(f"`{word}`" for word in manifest.literals) or (
-        "none needed" if manifest.native else "none: runs always"
-    )
     cells = [
-        f"`{manifest.id}`", manifest.cls, events, manifest.summary.replace("|", ", "), words, *prices,
+        f"`{manifest.id}`", manifest.cls, events, manifest.summary.replace("|", ", "), _literals(manifest), *prices,
         str(len(read_cases(manifest))), origin,
     ]  # fmt: skip
     return f"| {' | '.join(cells)} |"
+
+
+def _literals(manifest: Manifest) -> str:
+    if manifest.native is not None:
+        return "none needed"
+    found: list[str] = []
+    for event in manifest.events:
+        literals = manifest.literals_at(event)
+        if literals is not None and not literals[0]:
+            return "none: runs on every such call"
+        found += literals[0] if literals is not None else []
+    words = list(dict.fromkeys(found))
+    if not words:
+        return "of its rules: none shipped, not asked"
+    more = len(words) - SHOWN
+    return " ".join(f"`{word}`" for word in words[:SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 if __name__ == "__main__":
