@@ -7,6 +7,8 @@ import pytest
 from fronts import PAYLOADS, bash
 from homes import Home
 
+from overdeck.paths import shipped
+
 BASH = PAYLOADS / "claude-code" / "PreToolUse.Bash.json"
 
 
@@ -31,16 +33,15 @@ def test_list_shows_what_is_on_in_manifest_order(tmp_path: Path) -> None:
     home = Home(tmp_path)
     own_module(home, DENIES_LS)
     shown = home.run("overdeck", "hooks", "list", "--json").data["modules"]
-    assert [module["id"] for module in shown] == [
-        "curl-timeout",
-        "git-decision",
-        "secret-file",
-        "mine",
-    ]
+    ids = [module["id"] for module in shown]
+    guards = ids[:-1]
+    assert ids[-1] == "mine" and guards == sorted(guards) and {"git-decision", "secret-file"} <= set(guards)
+    assert {module["pack"] for module in shown} == {"guards", "user"}
     (home.root / ".config/overdeck/config.toml").write_text("packs = []\n[modules.mine]\nenabled = false\n")
     assert home.run("overdeck", "hooks", "list", "--json").data["modules"] == []
     assert "hooks list --all" in home.run("overdeck", "hooks", "list").out
-    assert len(home.run("overdeck", "hooks", "list", "--all", "--json").data["modules"]) == 14
+    everything = len(list(shipped("modules").glob("*/module.toml")))
+    assert len(home.run("overdeck", "hooks", "list", "--all", "--json").data["modules"]) == everything + 1
 
 
 def test_a_manifest_that_cannot_be_read_is_warned_of(tmp_path: Path) -> None:
