@@ -50,9 +50,9 @@ in the `[modules.ID]` table of the config. What a module deliberately does not s
 `module.py`, and `docs/plans/modules.md`. Its cases: `overdeck hooks test ID`. By hand, without a client:
 `overdeck hooks run ID --file F` or `--command "…"`."""
 TAIL = """
-stop-gate and checkpoint are measured on a call that asks nothing, the usual one: the next question of a session
-is minutes away. `SKIP=id,id` in the environment skips advisers, never gates. `overdeck hooks off --session ID`
-silences stop-gate and checkpoint, and nothing else.
+stop-gate, checkpoint and recall are measured on a call on which they have nothing to say, their usual one: the next
+question of a session is minutes away. `SKIP=id,id` in the environment skips advisers, never gates. `overdeck hooks
+off --session ID` silences stop-gate and checkpoint, and nothing else.
 """
 
 
@@ -82,9 +82,7 @@ def main() -> int:
             if manifest.native is None and options.only in ("", manifest.id):
                 print(f"measuring: {manifest.id}", file=sys.stderr)
                 costs[manifest.id] = measured(manifest, options.pairs)
-        known = {manifest.id for manifest in manifests()}
-        kept = {id: cost._asdict() for id, cost in sorted(costs.items()) if id in known}
-        COSTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+                _keep(costs)
     PAGE.write_text(page(costs), encoding="utf-8")
     return 0
 
@@ -102,9 +100,15 @@ def kept_costs() -> dict[str, Cost]:
     return {id: Cost(**cost) for id, cost in json.loads(COSTS.read_text("utf-8")).items()}
 
 
+def _keep(costs: dict[str, Cost]) -> None:
+    known = {manifest.id for manifest in manifests()}
+    kept = {id: cost._asdict() for id, cost in sorted(costs.items()) if id in known}
+    COSTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
 def measured(manifest: Manifest, pairs: int) -> Cost:
-    """The first case that a module must act on, as the client would send it."""
-    cases = [case for case in read_cases(manifest) if case.expect != "none"]
+    """The first case that a module must act on, as the client would send it; the first of all where there is none."""
+    cases = sorted(read_cases(manifest), key=lambda case: case.expect == "none")
     alone, company = (_ratio(manifest, cases[0], together, pairs) for together in (False, True))
     return Cost(alone, company)
 
