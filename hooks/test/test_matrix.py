@@ -40,7 +40,9 @@ def test_a_prefilter_that_hides_a_verdict_fails_the_matrix(tmp_path: Path) -> No
     folder.mkdir()
     for name in ("module.py", "module.toml", "matrix.jsonl"):
         (folder / name).write_bytes(shipped("modules", "git-decision", name).read_bytes())
-    toml = re.sub(r"literals = \[.*?\]", 'literals = ["force"]', (folder / "module.toml").read_text(), flags=re.DOTALL)
+    toml = re.sub(
+        r"literals = \[.*?\]", 'literals = ["force"]', (folder / "module.toml").read_text(), flags=re.DOTALL
+    )
     (folder / "module.toml").write_text(toml)
     result = run_matrix(read_manifest(str(folder)))
     assert any("the prefilter changes the answer" in failure for failure in result.failures)
@@ -82,7 +84,9 @@ def loaded(folder: Path) -> tuple[Any, list[tuple[Manifest, dict[str, Any]]]]:
 
 PIECES = ["'", '"', "\\", "''", "\\\n", "$'", "\\/", "é", "\u0000", " ", "/", "{", "`", "$(", "\n", "#", "-"]
 WITH_LITERALS = [
-    folder for folder in FOLDERS if (manifest := read_manifest(str(folder))).literals or manifest.rule_keys is not None
+    folder
+    for folder in FOLDERS
+    if (manifest := read_manifest(str(folder))).literals or manifest.rule_keys is not None
 ]
 
 

@@ -60,7 +60,9 @@ def test_all_of_a_long_output_is_in_a_file_and_what_is_left_out_is_announced(
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize("line", ["sh -c 'exit 7'", "cd / && sh -c 'exit 7'", "set -e; sh -c 'exit 7'; echo not here"])
+@pytest.mark.parametrize(
+    "line", ["sh -c 'exit 7'", "cd / && sh -c 'exit 7'", "set -e; sh -c 'exit 7'; echo not here"]
+)
 def test_the_exit_code_is_kept(filtered: Front, tmp_path: Path, shell: str, line: str) -> None:
     code, said = run(shell, rewritten(filtered, line), tmp_path)
     assert code == 7
@@ -68,7 +70,9 @@ def test_the_exit_code_is_kept(filtered: Front, tmp_path: Path, shell: str, line
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_what_follows_sees_the_code_the_folder_and_the_variables(filtered: Front, tmp_path: Path, shell: str) -> None:
+def test_what_follows_sees_the_code_the_folder_and_the_variables(
+    filtered: Front, tmp_path: Path, shell: str
+) -> None:
     line = "cd /; X=5 sh -c 'exit 3' || echo failed with $?; seq 1 2; pwd"
     code, said = run(shell, rewritten(filtered, line), tmp_path)
     assert code == 0

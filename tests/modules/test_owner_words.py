@@ -7,7 +7,12 @@ from fronts import Front, bash, recorded
 
 
 def prompt(text: str, **extra: Any) -> dict[str, Any]:
-    return {**recorded("claude-code/UserPromptSubmit"), "session_id": bash("x")["session_id"], "prompt": text, **extra}
+    return {
+        **recorded("claude-code/UserPromptSubmit"),
+        "session_id": bash("x")["session_id"],
+        "prompt": text,
+        **extra,
+    }
 
 
 def skill(name: str) -> dict[str, Any]:
@@ -21,7 +26,9 @@ def test_a_publish_waits_for_the_word_and_passes_once_it_is_said(guards: Front) 
     assert guards.call(bash("terraform destroy")).decision == "ask"
 
 
-@pytest.mark.parametrize("text", ["don't publish yet", "do NOT publish", "never publish this", "stop before you publish"])
+@pytest.mark.parametrize(
+    "text", ["don't publish yet", "do NOT publish", "never publish this", "stop before you publish"]
+)
 def test_a_word_behind_a_no_is_not_the_word(guards: Front, text: str) -> None:
     guards.call(prompt(text))
     assert guards.call(bash("npm publish")).decision == "ask"
