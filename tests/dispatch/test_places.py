@@ -7,8 +7,10 @@ from overdeck.dispatch.places import is_device, is_root
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "//", "/.", "/*", "/?", "/{a,b}", "~", "~/", "~/*", "~/.*", "$HOME", "${HOME}/", "~root", "~/.ssh", "~/Documents/",
-     "/etc", "/etc/", "/etc/*", "/home", "/home/dev", "/home/dev/*", "/root/*", "/usr/lib", "/var/../etc", "/tmp/..", "../../.."],
+    ["/", "//", "/.", "/*", "/?", "/{a,b}",
+     "~", "~/", "~/*", "~/.*", "$HOME", "${HOME}/", "~root", "~/.ssh", "~/Documents/",
+     "/etc", "/etc/", "/etc/*", "/home", "/home/dev", "/home/dev/*", "/root/*",
+     "/usr/lib", "/var/../etc", "/tmp/..", "../../.."],
 )  # fmt: skip
 def test_a_root(path: str) -> None:
     assert is_root(path, "/home/dev/proj")
@@ -16,8 +18,8 @@ def test_a_root(path: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["x", "*", "./*", "..x", "../x", "/tmp", "/tmp/*", "/etc/x", "/home/dev/proj", "~/x", "~/.cache/x", "/var/lib/x", "$X",
-     "$X/*", "$HOMES", "\0", "", "/usr/local/bin/x", "/srv/app/*"],
+    ["x", "*", "./*", "..x", "../x", "/tmp", "/tmp/*", "/etc/x", "/home/dev/proj", "~/x", "~/.cache/x", "/var/lib/x",
+     "$X", "$X/*", "$HOMES", "\0", "", "/usr/local/bin/x", "/srv/app/*"],
 )  # fmt: skip
 def test_no_root(path: str) -> None:
     assert not is_root(path, "/home/dev/proj/sub")

@@ -65,7 +65,7 @@ def test_a_skill_is_looked_for_by_the_longest_piece_of_its_name() -> None:
     ],
 )
 def test_a_rule_that_cannot_be_read_is_refused_by_name(rule: Any, complaint: str) -> None:
-    with pytest.raises(ValueError, match="rules.mine") as raised:
+    with pytest.raises(ValueError, match=r"rules\.mine") as raised:
         compiled({"mine": rule}, KEYS)
     assert complaint in str(raised.value)
 
