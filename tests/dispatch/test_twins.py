@@ -132,7 +132,9 @@ def test_a_short_word_is_found_wherever_it_stands_in_a_long_text(
     probe: Path, tmp_path: Path, word: str, where: str
 ) -> None:
     filler = "re mi na - j r m " * 6_000
-    text = {"start": word + filler, "middle": filler + word + filler, "end": filler + word, "nowhere": filler}[where]
+    text = {"start": word + filler, "middle": filler + word + filler, "end": filler + word, "nowhere": filler}[
+        where
+    ]
     plan = plan_with_gate()
     plan.modules[0].literals = [word]
     raw = json.dumps({"tool_name": "Bash", "tool_input": text}).encode()
