@@ -55,7 +55,16 @@ def describe(manifest: Manifest, *, on: bool) -> dict[str, Any]:
         "background": manifest.background,
         "timeout_ms": manifest.timeout_ms,
         "lifetime_days": manifest.lifetime_days or "never",
-        "config": manifest.config,
+        "config": _written(manifest),
         "folder": manifest.folder,
         "cases": cases,
     }
+
+
+def _written(manifest: Manifest) -> dict[str, Any]:
+    """The configuration in force, its rules as they are written rather than as the plan has them."""
+    if manifest.rule_keys is None:
+        return manifest.config
+    on = {rule["name"] for rule in manifest.config["rules"]}
+    rules = {name: rule for name, rule in manifest.rules.items() if name in on or not manifest.rules_of}
+    return {**manifest.config, "rules": rules}

@@ -23,7 +23,7 @@ _DEVICE_STARTS = tuple(f"/dev/{r}{name}" for name in DEVICES for r in ("", "r"))
 
 def is_device(path: str) -> bool:
     """Whether a path names a disk or a part of one."""
-    return joined("", path).startswith(_DEVICE_STARTS)
+    return ("/" + path.lstrip("/") if path.startswith("/") else path).startswith(_DEVICE_STARTS)
 
 
 def is_root(path: str, base: str) -> bool:
@@ -45,13 +45,13 @@ def is_root(path: str, base: str) -> bool:
 
 
 def joined(base: str, path: str) -> str:
-    """``path`` as seen from ``base``; a path that begins at / or at a home stands by itself."""
+    """``path`` as seen from ``base`` (empty: not known); a path that begins at / or at a home stands by itself."""
     for home in _HOME_WRITTEN:
         if path == home or path.startswith(home + "/"):
             return "~" + path[len(home) :]
     if path.startswith("~"):  # ~name: the home of somebody
         return "~/" + path.partition("/")[2]
-    return path if path.startswith("/") else f"{base}/{path}"
+    return path if path.startswith("/") or not base else f"{base}/{path}"
 
 
 def _parts(path: str) -> list[str] | None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from fronts import Front, bash
 
+from overdeck.dispatch import planning
 from overdeck.paths import shipped
 
 
@@ -72,6 +73,20 @@ def test_rules_of_the_owner_stand_beside_the_shipped_ones(configured: Front) -> 
     assert "ask Ann" in configured.call(bash("kubectl --context=prod get pods")).reason
     assert configured.call(bash("rm -rf /")).decision == "deny"
     assert configured.call(bash("crontab -r")).decision == ""
+
+
+def test_the_rules_in_the_readme_are_rules(configured: Front) -> None:
+    readme = Path(__file__).resolve().parents[2] / "README.md"
+    block = (
+        readme.read_text("utf-8")
+        .partition("## Rules of your own")[2]
+        .partition("```toml\n")[2]
+        .partition("```")[0]
+    )
+    configured.config.write_text(block)
+    assert planning.load(configured.recipe).problems == []
+    configured.install()
+    assert "Ann" in configured.call(bash("helm uninstall web")).reason
 
 
 def test_a_rule_with_a_rewrite_rewrites_and_denies_only_what_cannot_be_rewritten(configured: Front) -> None:
