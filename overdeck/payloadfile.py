@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from overdeck.dispatch.dialects.routing import own_event
 from overdeck.dispatch.matchers import CLAUDE_EVENTS
 from overdeck.errors import not_found, usage
 from overdeck.pipes import read_to_end
@@ -37,8 +38,10 @@ def payload_bytes(path: Path) -> bytes:
     return raw
 
 
-def read_payload(path: Path) -> Payload:
-    """Read a payload file (``-`` is stdin); raises OverdeckError where it is missing (3) or names no event (2)."""
+def read_payload(path: Path, client: str = "claude") -> Payload:
+    """Read a payload file (``-`` is stdin) as ``client`` sends it; raises OverdeckError where it is missing (3) or
+    names no event (2). ``event`` is Claude's name for it.
+    """
     try:
         raw = payload_bytes(path)
     except OSError as error:
@@ -48,10 +51,11 @@ def read_payload(path: Path) -> Payload:
             hint="give a file that holds one JSON object as the client sends it, or - for standard input",
         ) from None
     document = top_level(raw)
-    event = document.get("hook_event_name")
-    if not isinstance(event, str) or event not in CLAUDE_EVENTS:
+    named = document.get("hook_event_name")
+    event = next((event for event in CLAUDE_EVENTS if named in (event, own_event(client, event))), "")
+    if not named or not event or not own_event(client, event):
         raise usage(
-            f"the payload {path} names no known event in hook_event_name",
+            f"the payload {path} names no known event of {client} in hook_event_name",
             hint="give one JSON object as the client sends it, with hook_event_name and tool_name",
         )
     return Payload(raw, document, event)

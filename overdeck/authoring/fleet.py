@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from overdeck.dispatch import planning
+from overdeck.dispatch.dialects.routing import own_event
 from overdeck.dispatch.manifest import ManifestError
 from overdeck.dispatch.plan import PlanError
 from overdeck.dispatch.planning import Fleet, Recipe
@@ -139,7 +140,7 @@ def write_plans(recipe: Recipe) -> list[Path]:
         )
     check_code(fleet)
     folder = Path(recipe.plans)
-    events = {event for module in fleet.enabled for event in module.events}
+    events = {event for module in fleet.enabled for event in module.events if own_event(recipe.client, event)}
     events |= {path.stem for path in folder.glob("*.plan")}
     try:
         write_atomically(folder / planning.RECIPE, recipe.encode())

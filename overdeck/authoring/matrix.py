@@ -124,20 +124,22 @@ def ask_front(
     config: dict[str, Any] | None = None,
     case: Case | None = None,
     prefilter: bool = True,
+    client: str = "claude",
 ) -> Answer:
-    """One payload through the real front, with a plan that holds this module alone, in a throwaway state.
+    """One payload of ``client`` through the real front, with a plan that holds this module alone, in a throwaway state.
 
-    ``config`` overlays the module's own; ``case`` brings its configuration and the files to run among.
+    ``event`` is Claude's name of it. ``config`` overlays the module's own; ``case`` brings its configuration and the
+    files to run among.
     """
     event = event or (str(payload.get("hook_event_name", "")) if isinstance(payload, dict) else "")
     with tempfile.TemporaryDirectory(prefix="overdeck-matrix-") as scratch:
-        plans = Path(scratch, "state", "plans", "claude")
+        plans = Path(scratch, "state", "plans", client)
         plans.mkdir(parents=True, mode=0o700)
         if case is not None:
             set_up(case, Path(scratch))
         given = payload if isinstance(payload, bytes) else placed(payload, scratch)
         raw = given if isinstance(given, bytes) else json.dumps(given, ensure_ascii=False).encode()
-        recipe = _recipe(scratch, plans)
+        recipe = _recipe(scratch, plans, client)
         mine = copy(manifest)
         overlay(mine, placed(case.config if case else config or {}, scratch), f"{manifest.folder}/matrix.jsonl")
         plan = compile_plan(recipe, _only(mine), event)
@@ -163,7 +165,7 @@ def ask_front(
 
 
 def decode(stdout: str, event: str) -> tuple[tuple[str, ...], str]:
-    """Claude Code's answer to ``event`` as the verdict kinds it carries, and all its text."""
+    """A client's answer to ``event``, by Claude's name, as the verdict kinds it carries, and all its text."""
     if not stdout:
         return (), ""
     answer = json.loads(stdout)
@@ -176,11 +178,12 @@ def decode(stdout: str, event: str) -> tuple[tuple[str, ...], str]:
     if "decision" in specific:
         kinds.append(specific["decision"]["behavior"])
         texts.append(specific["decision"].get("message", ""))
-    if answer.get("decision") == "block":
+    if answer.get("decision") in ("block", "deny"):  # Gemini CLI says deny everywhere
         kinds.append("keep_going" if event in ("Stop", "SubagentStop") else "deny")
-    if "updatedInput" in specific:
-        kinds.append("rewrite")
-        texts.append(json.dumps(specific["updatedInput"], ensure_ascii=False))
+    for key in ("updatedInput", "tool_input"):
+        if key in specific:
+            kinds.append("rewrite")
+            texts.append(json.dumps(specific[key], ensure_ascii=False))
     if "additionalContext" in specific:
         kinds.append("advise")
         texts.append(specific["additionalContext"])
@@ -243,10 +246,10 @@ def _only(manifest: Manifest) -> Fleet:
     return fleet
 
 
-def _recipe(scratch: str, plans: Path) -> Recipe:
+def _recipe(scratch: str, plans: Path, client: str) -> Recipe:
     state = f"{scratch}/state"
     return Recipe(
-        client="claude",
+        client=client,
         plans=str(plans),
         python=str(interpreter()),
         entry=str(entry_path()),

@@ -14,6 +14,7 @@ from overdeck.wiring.install import wanted_groups
 from overdeck.wiring.settings import Settings, read_settings
 from overdeck.wiring.sources import user_settings
 from overdeck.wiring.surroundings import CLIENT_ENV, settings_env
+from overdeck.wiring.target import MARKER
 
 
 def dispatcher_arm(name: str, event: str, subject: str = "", *, home: Path, places: Places | None = None) -> Arm:
@@ -116,7 +117,7 @@ def _check_current(name: str, settings: Settings, recipe: Recipe, event: str) ->
 
 
 def _is_ours(args: tuple[str, ...] | None) -> bool:
-    return args is not None and entries.MARKER in args
+    return args is not None and MARKER in args
 
 
 def _not_installed(name: str, why: str) -> InvalidMeasurement:

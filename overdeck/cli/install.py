@@ -1,4 +1,4 @@
-"""``overdeck install``: our entries into the client's settings."""
+"""``overdeck install``: our entries into a client's settings."""
 
 from dataclasses import asdict
 from enum import StrEnum
@@ -13,7 +13,9 @@ from overdeck.paths import CLIENTS, Places
 if TYPE_CHECKING:
     from overdeck.wiring.install import Change
 
-ClientOption = Annotated[str, typer.Option("--client", help="The coding agent: claude.")]
+ClientOption = Annotated[
+    str, typer.Option("--client", help="The coding agent: claude, codex, gemini or opencode.")
+]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the change; write nothing.")]
 
 
@@ -48,18 +50,20 @@ def install(
 ) -> None:
     """Let the client start Overdeck once per event. Touches nothing else in its settings; keeps a backup."""
     with verb("install", as_json, looks_itself=True) as out:
-        known_client(client)
+        name = known_client(client)
         from overdeck.authoring.fleet import recipe_for
-        from overdeck.wiring.install import install as put_in
+        from overdeck.wiring import install as into_settings
+        from overdeck.wiring import opencodeplugin
 
         places = Places.from_environment()
-        chosen = [name for event in events.split(",") if (name := event.strip())]
-        change = put_in(places, recipe_for(places), scope=scope.value, events=chosen, dry_run=dry_run)
+        chosen = [event.strip() for event in events.split(",") if event.strip()]
+        put_in = opencodeplugin.install if name == "opencode" else into_settings.install
+        change = put_in(places, recipe_for(places, name), scope=scope.value, events=chosen, dry_run=dry_run)
         for warning in change.warnings:
             out.warn(warning)
         report(change, out)
         _say_guards(change, out)
-        for other in change.elsewhere:
+        for other in change.elsewhere if name in ("claude", "gemini") else ():
             out.line(f"entries of ours are in {other} as well: the client runs identical ones once")
         done = sum(word != "unchanged" for word in change.changes.values())
         if not change.changed:
@@ -82,13 +86,14 @@ def _say_guards(change: "Change", out: Output) -> None:
 
 def known_client(client: str) -> str:
     """The client's one name; raises OverdeckError for one that this version cannot wire."""
-    if client in ("claude", "claude-code"):
-        return "claude"
-    if client in CLIENTS:
-        message = f"this version cannot wire {client}: it answers in Claude Code's form only; nothing was written"
-    else:
-        message = f"there is no client {client!r}: this version wires claude; nothing was written"
-    raise usage(message, hint="overdeck install --client claude", code="client")
+    name = {"claude-code": "claude", "gemini-cli": "gemini"}.get(client, client)
+    if name in CLIENTS:
+        return name
+    raise usage(
+        f"there is no client {client!r}: this version wires {', '.join(CLIENTS)}; nothing was written",
+        hint="overdeck install --client claude",
+        code="client",
+    )
 
 
 def report(change: "Change", out: Output) -> None:

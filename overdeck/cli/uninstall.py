@@ -17,11 +17,15 @@ def uninstall(
         name = known_client(client)
         from overdeck.wiring.adopt.undoing import refuse_adopted
         from overdeck.wiring.install import uninstall as take_out
+        from overdeck.wiring.opencodeplugin import uninstall as take_plugin_out
         from overdeck.wiring.scope import here, settings_file
 
         places = Places.from_environment()
-        refuse_adopted(places, settings_file(places, scope.value, here()))
-        change = take_out(places, client=name, scope=scope.value, dry_run=dry_run)
+        if name == "opencode":
+            change = take_plugin_out(places, scope=scope.value, dry_run=dry_run)
+        else:
+            refuse_adopted(places, settings_file(places, scope.value, here(), name))
+            change = take_out(places, client=name, scope=scope.value, dry_run=dry_run)
         report(change, out)
         if not change.changed:
             out.line(f"nothing to remove: no entry of ours in {change.file}")

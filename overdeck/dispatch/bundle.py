@@ -80,23 +80,39 @@ LATER = (
 )  # fmt: skip
 """What few calls need: read and made a module at the first look into it."""
 
+ABROAD = {
+    "codex": ("dialects", "dialects.heard", "dialects.refusal", "dialects.applypatch", "dialects.codex"),
+    "gemini": ("dialects", "dialects.heard", "dialects.refusal", "dialects.gemini"),
+    "opencode": ("dialects", "dialects.heard", "dialects.refusal", "dialects.applypatch", "dialects.opencode"),
+}
+"""What every call of another client needs besides: that client's code, and no other's."""
+
 EXTENSIONS = ("_json", "select")
 """Extension modules that every call needs: loaded from where they are, not looked for in each folder of sys.path."""
 
 
-def build(entry: str, folder: str) -> str:
-    """Write the bundle of the dispatcher around ``entry`` into ``folder``; returns its path. Raises OSError."""
+def build(entry: str, folder: str, client: str = "claude") -> str:
+    """Write the bundle of the dispatcher for ``client`` into ``folder``; returns its path. Raises OSError.
+
+    ``entry`` is the dispatcher's entry.py.
+    """
     root = entry.rpartition("/overdeck/dispatch/")[0]
     package = f"{root}/overdeck/dispatch"
-    files = [f"{root}/overdeck/__init__.py", *(f"{package}/{name}.py" for name in ("__init__", *NOW, *LATER))]
+    now: tuple[str, ...] = NOW
+    if client in ABROAD:
+        now = (*NOW[:-1], *ABROAD[client], "dialects.abroad", NOW[-1])
+    places = {name: f"{package}/{name.replace('.', '/')}.py" for name in ("__init__", *now, *LATER)}
+    if "dialects" in places:
+        places["dialects"] = f"{package}/dialects/__init__.py"
+    files = [f"{root}/overdeck/__init__.py", *places.values()]
     sources = tuple((path, stamp(path)) for path in files)
     extensions = tuple(
         (name, path) for name in EXTENSIONS if (path := getattr(__import__(name), "__file__", None))
     )
     path = f"{folder}/bundle-{_key((sources, extensions, _LOADER))}.pyc"
-    now = tuple((f"overdeck.dispatch.{name}", _compiled(f"{package}/{name}.py")) for name in NOW)
-    later = tuple((f"overdeck.dispatch.{name}", _kept(f"{package}/{name}.py", folder)) for name in LATER)
-    constants = (root, sources, extensions, now, later)
+    first = tuple((f"overdeck.dispatch.{name}", _compiled(places[name])) for name in now)
+    later = tuple((f"overdeck.dispatch.{name}", _kept(places[name], folder)) for name in LATER)
+    constants = (root, sources, extensions, first, later)
     loader = compile(_LOADER, path, "exec")
     loader = loader.replace(co_consts=tuple(constants if c == "constants" else c for c in loader.co_consts))
     _write(path, MAGIC_NUMBER + bytes(12) + marshal.dumps(loader))

@@ -84,8 +84,10 @@ def envelope(event: str, merged: Merged) -> dict[str, Any]:
         if reason:
             answer["decision"] = "block"
             answer["reason"] = reason
-    elif refusal or merged.keep_going:
-        tells.append(f"{event} cannot block: {refusal or merged.keep_going}")
+    elif refusal:
+        tells.append(f"{event} cannot block: {refusal}")
+    if merged.keep_going and event not in DECISION_EVENTS:
+        tells.append(f"{event} cannot keep a turn going: {merged.keep_going}")
     if merged.context:
         if event in CONTEXT_EVENTS:
             specific["additionalContext"] = merged.context

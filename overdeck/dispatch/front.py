@@ -31,8 +31,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from overdeck.dispatch.merge import Merged
     from overdeck.dispatch.payload import Payload
-    from overdeck.dispatch.runner import Outcome
+    from overdeck.dispatch.runner import Ask, Outcome
+
+    Caller = Callable[[Plan, dict[str, Any], dict[str, Any]], Ask]
 
 KEPT_ENVIRONMENT = (
     b"CLAUDE_PROJECT_DIR",
@@ -170,21 +173,30 @@ def _answer(front: _Front) -> None:
         _unreadable(front, plan, call)
         return
     named = top.get("hook_event_name")
-    if named != event and isinstance(named, str):
+    if named != event and isinstance(named, str) and named != plan.named:
         _report(front, f"the payload says it is {named[:40]!r}, the hook entry says {event}")
-    asked = [m for m in plan.modules if _asked(m, event, top)]
+    asked = [m for m in plan.modules if _asked(m, plan, top)]
     skipped = posix.environ.get(b"SKIP", b"").decode("utf-8", "replace").split(",")
     asked = [m for m in asked if m.cls != "adviser" or m.id not in skipped]
     if not (front.observed and front.native == plan.crc):
         _observe(front, [m for m in asked if m.native is not None], top)
     asked = [m for m in asked if m.native is None]
+    abroad = None
+    if plan.client != "claude":
+        from overdeck.dispatch.dialects.abroad import Abroad, spread
+
+        abroad = Abroad(plan, top)
+        asked, top = abroad.asked(asked, skipped), abroad.top
     rewriters = [m for m in asked if m.cls == "rewriter" and _may_act(m, call)]
     others = [m for m in asked if m.cls != "rewriter"]
+    unjudged = abroad.unjudged(others) if abroad is not None else []
+    if unjudged:
+        others = [m for m in others if m not in unjudged]
     survivors = [m for m in others if _may_act(m, call)]
-    if not rewriters and not survivors:
+    if not rewriters and not survivors and not unjudged:
         _close(front, {}, [])
         return
-    front.survivors = [*rewriters, *survivors]
+    front.survivors = [*rewriters, *survivors, *unjudged]
     front.routed = True
     for m in [*rewriters, *others] if rewriters else survivors:
         m.complete()
@@ -195,16 +207,17 @@ def _answer(front: _Front) -> None:
     end = front.started + plan.total_deadline_ms / 1000
     tool_input = top.get("tool_input")
     given = tool_input if isinstance(tool_input, dict) else {}
-    outcomes, changed = _rewrite(rewriters, plan, top, given, end)
+    caller = _caller if abroad is None else abroad.caller
+    outcomes, changed = _rewrite(rewriters, plan, caller, top, given, end)
     if changed is not None:
         # The gates judge what will really run; a prefilter on the old text would let the new one through.
         text = payload.Searched(jsontext.dumps(changed))
         survivors = [m for m in others if m.literals_in_payload or _may_act(m, call, text)]
-        front.survivors = [*rewriters, *survivors]
+        front.survivors = [*rewriters, *survivors, *unjudged]
         if stage is not None:
             stage.raw = jsontext.dumps({**top, "tool_input": changed}).encode() + b"\n"
     final = given if changed is None else changed
-    outcomes += runner.run(survivors, _caller(plan, top, final), end, stage)
+    outcomes += runner.run(survivors, caller(plan, top, final), end, stage)
     said = [outcome.data for outcome in outcomes if outcome.kind == "raw" and outcome.data is not None]
     again = rawanswer.rewritten(event, said) if said else None
     if again is not None:
@@ -215,13 +228,28 @@ def _answer(front: _Front) -> None:
         front.survivors = list({m.id: m for m in (*front.survivors, *gates)}.values())
         judged = {outcome.id: outcome for outcome in runner.run(gates, _caller(plan, top, again), end)}
         outcomes = [o for o in outcomes if o.id not in judged] + list(judged.values())
+    said_by = outcomes
+    if abroad is not None:
+        outcomes += abroad.failed(unjudged)
+        changed = abroad.own(changed) if changed is not None else None
+        said_by = spread(outcomes)
     position = {m.id: index for index, m in enumerate(plan.modules)}
-    outcomes.sort(key=lambda outcome: position[outcome.id])
-    merged = merge.merge(event, outcomes, changed, f"{plan.state}/overflow")
+    said_by.sort(key=lambda outcome: position[outcome.id])
+    merged = merge.merge(event, said_by, changed, f"{plan.state}/overflow")
     if event in ("Stop", "SubagentStop") and (merged.keep_going or merged.decision == "deny"):
-        session = str(top.get("session_id", ""))
-        keepgoing.bound(merged, plan.state, session, again=top.get("stop_hook_active") is True)
-    _close(front, clients.envelope(event, merged), outcomes)
+        session, turn = str(top.get("session_id", "")), abroad.turn if abroad is not None else ""
+        keepgoing.bound(merged, plan.state, session, turn=turn, again=top.get("stop_hook_active") is True)
+    _close(front, _envelope(front, merged), outcomes)
+
+
+def _envelope(front: _Front, merged: Merged) -> dict[str, Any]:
+    """The client's answer for a merged verdict. Without a plan there is only something to tell, in a common form."""
+    plan = front.plan
+    if plan is None or plan.client == "claude":
+        return clients.envelope(front.event, merged)
+    from overdeck.dispatch.dialects import abroad
+
+    return abroad.envelope(plan, merged)
 
 
 def _name(value: object) -> str:
@@ -234,15 +262,19 @@ def _class(value: object) -> str:
     return value if isinstance(value, str) and len(value) <= MAX_CLASS and not value.strip(_CLASS_LETTERS) else ""
 
 
-def _asked(m: Module, event: str, top: dict[str, Any]) -> bool:
+def _asked(m: Module, plan: Plan, top: dict[str, Any]) -> bool:
     if m.main_only and "agent_id" in top:
         return False
-    key = clients.subject_key(event)
+    key = clients.subject_key(plan.event)
     subject = top.get(key) if key else ""
     asked = m.asked(subject if isinstance(subject, str) else None)
     if asked is not None:
         return asked
     m.complete()
+    if plan.client != "claude" and key == "tool_name":
+        from overdeck.dispatch import dialects
+
+        return any(matchers.matches(m.matcher, name) for name in dialects.of(plan.client).names(str(subject), top))
     return matchers.matches(m.matcher, str(subject))
 
 
@@ -252,26 +284,28 @@ def _may_act(m: Module, call: Payload, rewritten: payload.Searched | None = None
     return (rewritten or call.searched(m.literals_in_payload)).may_contain(m.literals)
 
 
-def _caller(plan: Plan, top: dict[str, Any], tool_input: dict[str, Any]) -> Callable[[Module], Call]:
-    """What makes the Call of a module, in the module's own process."""
+def _caller(plan: Plan, top: dict[str, Any], tool_input: dict[str, Any]) -> Ask:
+    """What asks a module, in the module's own process."""
 
-    def call(m: Module) -> Call:
-        return Call(
-            client=plan.client,
-            event=plan.event,
-            tool=str(top.get("tool_name", "")),
-            input=tool_input,
-            payload={**top, "tool_input": tool_input} if "tool_input" in top else top,
-            subagent="agent_id" in top,
-            config=m.config,
-            state=f"{plan.state}/modules/{m.id}",
+    def ask(m: Module, evaluate: Callable[[Call], object]) -> object:
+        return evaluate(
+            Call(
+                client=plan.client,
+                event=plan.event,
+                tool=str(top.get("tool_name", "")),
+                input=tool_input,
+                payload={**top, "tool_input": tool_input} if "tool_input" in top else top,
+                subagent="agent_id" in top,
+                config=m.config,
+                state=f"{plan.state}/modules/{m.id}",
+            )
         )
 
-    return call
+    return ask
 
 
 def _rewrite(
-    rewriters: list[Module], plan: Plan, top: dict[str, Any], given: dict[str, Any], end: float
+    rewriters: list[Module], plan: Plan, caller: Caller, top: dict[str, Any], given: dict[str, Any], end: float
 ) -> tuple[list[Outcome], dict[str, Any] | None]:
     """Rewriters one after another, each seeing the last one's input; a change that is undone is reported."""
     outcomes: list[Outcome] = []
@@ -279,7 +313,7 @@ def _rewrite(
     changed_keys: dict[str, str] = {}
     for m in rewriters:
         before = current
-        outcome = runner.run([m], _caller(plan, top, before), end)[0]
+        outcome = runner.run([m], caller(plan, top, before), end)[0]
         outcomes.append(outcome)
         if outcome.kind != "rewrite" or outcome.data is None:
             continue
@@ -302,7 +336,7 @@ def _unreadable(front: _Front, plan: Plan, call: Payload) -> None:
     if call.problem == payload.EMPTY or not gates:
         _close(front, {}, [])
         return
-    _close(front, clients.envelope(front.event, failside.unreadable(front.event, gates, call.problem)), [])
+    _close(front, _envelope(front, failside.unreadable(front.event, gates, call.problem)), [])
 
 
 def _failed(front: _Front, cause: str) -> None:
@@ -318,7 +352,7 @@ def _failed(front: _Front, cause: str) -> None:
     outcomes = failside.crashed(front.survivors, cause)
     gates = [m.id for m in front.survivors if m.cls == "gate"]
     _report(front, cause)
-    _close(front, clients.envelope(front.event, failside.broken(front.event, gates, cause)), outcomes)
+    _close(front, _envelope(front, failside.broken(front.event, gates, cause)), outcomes)
 
 
 def _close(front: _Front, answer: dict[str, Any], outcomes: list[Outcome]) -> None:

@@ -15,19 +15,22 @@ MOST = 5
 """Stop blocks in a row for one session; only Claude caps them itself, at 8 (measured)."""
 
 
-def bound(merged: Merged, state: str, session: str, *, again: bool) -> None:
+def bound(merged: Merged, state: str, session: str, *, again: bool, turn: str = "") -> None:
     """Let a session be kept from ending MOST times in a row, then let it end and say so.
 
-    ``again``: this Stop follows one that was blocked (``stop_hook_active``).
+    ``again``: this Stop follows one that was blocked (``stop_hook_active``); so does one of the same ``turn``, where
+    the client names turns.
     """
     folder = f"{state}/keep-going"
     path = f"{folder}/{digest(session.encode('utf-8', 'replace'))}"
+    name = digest(turn.encode("utf-8", "replace")) if turn else ""
     count = 0
-    if again:
-        try:
-            count = int(read_plan(path))
-        except (PlanError, ValueError):
-            count = 0
+    try:
+        kept, _, kept_name = read_plan(path).decode().partition(" ")
+        if again or (name and kept_name == name):
+            count = int(kept)
+    except (PlanError, ValueError):
+        count = 0
     if count >= MOST:
         merged.tell = f"overdeck: the turn was kept going {count} times; letting it end. {merged.keep_going}"
         merged.keep_going = merged.decision = merged.reason = ""
@@ -39,7 +42,7 @@ def bound(merged: Merged, state: str, session: str, *, again: bool) -> None:
             posix.mkdir(folder, 0o700)
         except FileExistsError:
             pass
-        replace(path, str(count).encode())
+        replace(path, f"{count} {name}".rstrip().encode())
     except OSError:
         # Without a memory of how often, a block could go on for ever: rather let the turn end.
         merged.tell = f"overdeck: cannot count how often the turn was kept going ({path}); letting it end"

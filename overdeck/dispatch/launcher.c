@@ -106,7 +106,7 @@ typedef struct {
 } Native;
 
 typedef struct {
-    Text python, entry, bundle, fires, calls, state, client, crc;
+    Text python, entry, bundle, fires, calls, state, client, named, crc;
     uint64_t total_deadline_ms;
     int stale;
 } Plan;
@@ -451,6 +451,8 @@ static int plan_line(Text line)
                                               : NULL;
         if (into)
             *into = line;
+        else if (same(key, T("named")))
+            plan.named = line;                /* the client's own name of the event */
         else
             return same(key, T("details"));   /* of what only Python needs, behind the seal */
     }
@@ -1703,6 +1705,9 @@ static size_t answer_for_gates(Text cause)
     int after = same(event, T("PostToolUse"));
     if (!names.len || !(before || permission || after)) {
         put(&line, T("{\"systemMessage\":\"overdeck: "));
+    } else if (same(plan.client, T("gemini"))) {
+        before = permission = 0;        /* Gemini CLI knows a flat decision only */
+        put(&line, T("{\"decision\":\"deny\",\"reason\":\""));
     } else if (before) {
         put(&line, T("{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\","
                      "\"permissionDecisionReason\":\""));
@@ -1956,7 +1961,8 @@ int main(int argc, char **argv)
     }
     int survivors = planned ? route(whole) : 0;
     Text named;
-    int as_told = plain_string(EVENT_NAME, &named) ? same(named, event) : !scan.value[EVENT_NAME].end;
+    int as_told = plain_string(EVENT_NAME, &named) ? same(named, event) || (plan.named.len && same(named, plan.named))
+                                                   : !scan.value[EVENT_NAME].end;
     int certain = whole && planned && !plan.stale && as_told, observed = certain && native_count && !maybe_native();
     if (certain && !survivors)
         record_call(0, T("\"ran\":{}"));

@@ -104,6 +104,11 @@ def matches(matcher: str, subject: str) -> bool:
     return any(pattern.search(name) is not None for name in names)
 
 
+def looks_at_files(matcher: str) -> bool:
+    """Whether a module with this matcher is asked about writes or edits of files."""
+    return any(matches(matcher, tool) for tool in ("Write", "Edit", "MultiEdit"))
+
+
 def is_exact(matcher: str) -> bool:
     """Whether a matcher is a list of names rather than a regex."""
     return all(letter in _EXACT for letter in matcher)

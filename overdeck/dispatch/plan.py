@@ -126,7 +126,10 @@ class Native:
 
 
 class Plan:
-    """One event's plan, parsed. ``sources`` are (mtime_ns, size, inode, path); all zero means absent."""
+    """One event's plan, parsed. ``sources`` are (mtime_ns, size, inode, path); all zero means absent.
+
+    ``named`` is the client's own name of the event, where it has another than Claude.
+    """
 
     __slots__ = (
         "bundle",
@@ -137,6 +140,7 @@ class Plan:
         "event",
         "fires",
         "modules",
+        "named",
         "python",
         "sources",
         "state",
@@ -146,7 +150,7 @@ class Plan:
     def __init__(self) -> None:
         self.client = self.event = self.python = self.entry = self.state = self.fires = self.calls = ""
         self.bundle = ""
-        self.crc = ""
+        self.crc = self.named = ""
         self.total_deadline_ms = DEFAULT_TOTAL_MS
         self.sources: list[tuple[int, int, int, str]] = []
         self.modules: list[Module] = []
@@ -202,7 +206,7 @@ def parse(raw: bytes, checked: str = "") -> Plan:
                 details = rest
             elif key == "total-deadline-ms":
                 plan.total_deadline_ms = int(rest)
-            elif key in ("client", "event", "python", "entry", "bundle", "state", "fires", "calls"):
+            elif key in ("client", "event", "python", "entry", "bundle", "state", "fires", "calls", "named"):
                 setattr(plan, key, rest)
             elif key == "native":
                 id, fields, size, path = rest.split(" ", 3)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import posix
 
-from overdeck.dispatch import bundle, matchers
+from overdeck.dispatch import bundle
+from overdeck.dispatch.dialects import routing
 from overdeck.dispatch.manifest import Manifest, ManifestError, read_manifest, read_toml, strings
 from overdeck.dispatch.plan import (
     DEFAULT_TOTAL_MS,
@@ -171,9 +172,12 @@ def compile_plan(recipe: Recipe, fleet: Fleet, event: str) -> Plan:
     plan.fires, plan.calls = recipe.fires, recipe.calls
     plan.total_deadline_ms = recipe.total_deadline_ms
     plan.sources = list(fleet.sources)
+    plan.named = routing.own_event(recipe.client, event)
+    plan.named = "" if plan.named == event else plan.named
+    abroad = recipe.client != "claude"
     for manifest in fleet.enabled:
-        if event not in manifest.events:
-            continue
+        if event not in manifest.events or (abroad and manifest.cls == "adopted"):
+            continue  # an adopted hook speaks Claude's language only
         literals = manifest.literals_at(event)
         if literals is None:
             continue
@@ -181,11 +185,12 @@ def compile_plan(recipe: Recipe, fleet: Fleet, event: str) -> Plan:
         module = Module(
             manifest.id,
             manifest.cls,
-            matchers.routes(event, matcher),
+            routing.routes(recipe.client, event, matcher),
             main_only=manifest.main_only,
             background=manifest.background,
             literals_in_payload=literals[1],
-            literals=literals[0],
+            # a payload that is another client's may say the same in other words
+            literals=[] if abroad and literals[1] else literals[0],
             matcher=matcher,
             folder=manifest.folder,
             timeout_ms=manifest.timeout_ms,
@@ -201,6 +206,7 @@ def compile_plan(recipe: Recipe, fleet: Fleet, event: str) -> Plan:
             path = f"{recipe.state}/modules/{manifest.id}/journal.jsonl"
             module.native = Native(manifest.native, DEFAULT_NATIVE_BYTES, path)
         plan.modules.append(module)
+    plan.modules += routing.sentinels(recipe.client, event, plan.modules)
     if len(plan.modules) > MAX_MODULES or sum(len(m.literals) for m in plan.modules) > MAX_LITERALS:
         raise PlanError(f"{event} has more than {MAX_MODULES} modules or {MAX_LITERALS} literals")
     return plan
@@ -213,7 +219,7 @@ def write_plan(recipe: Recipe, plan: Plan) -> str:
     """
     _make_folder(f"{recipe.plans}/history")
     _make_folder(f"{recipe.plans}/code")
-    plan.bundle = bundle.build(recipe.entry, recipe.plans)
+    plan.bundle = bundle.build(recipe.entry, recipe.plans, recipe.client)
     for module in plan.modules:
         if module.native is None and module.source:
             try:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from overdeck.dispatch.module import Call
     from overdeck.dispatch.plan import Module
 
+    Ask = Callable[[Module, Callable[[Call], object]], object]
+    """Asks one module: it and its ``evaluate``; what that says, nonsense included, is returned."""
+
 MAX_VERDICT = 4 << 20
 MAX_CAPTURE = 32 << 10
 MAX_ANSWER = 32 << 20
@@ -115,9 +118,7 @@ def preload(modules: list[Module]) -> None:
                 continue
 
 
-def run(
-    modules: list[Module], call_for: Callable[[Module], Call], end: float, stage: Stage | None = None
-) -> list[Outcome]:
+def run(modules: list[Module], ask: Ask, end: float, stage: Stage | None = None) -> list[Outcome]:
     """Run modules in parallel forks; returns one Outcome each, in the same order. Never raises for a module.
 
     ``stage`` is what the adopted ones get instead of a Call.
@@ -134,7 +135,7 @@ def run(
         gc.freeze()  # a collection in a child would touch, and so copy, every page it shares with us
         _signal.signal(_signal.SIGTERM, _on_term)
         for m, outcome in zip(modules, outcomes, strict=True):
-            job = _start(m, call_for, outcome, end, stage)
+            job = _start(m, ask, outcome, end, stage)
             if job is not None:
                 job.event = stage.event if stage is not None else ""
                 for fd in (job.verdict, job.capture, job.pidfd):
@@ -181,9 +182,7 @@ def _on_term(signum: int, frame: FrameType | None) -> None:
     raise Terminated
 
 
-def _start(
-    m: Module, call_for: Callable[[Module], Call], outcome: Outcome, end: float, stage: Stage | None
-) -> _Job | None:
+def _start(m: Module, ask: Ask, outcome: Outcome, end: float, stage: Stage | None) -> _Job | None:
     """Fork one module. Of an adopted one "verdict" is its stdout and "capture" its stderr."""
     pair = adopted.socket_pair if outcome.cls == "adopted" else posix.pipe
     try:
@@ -201,7 +200,7 @@ def _start(
             posix.close(fd)
         return None
     if pid == 0:
-        _child(m, call_for, verdict_write, capture_write, deadline, stage)
+        _child(m, ask, verdict_write, capture_write, deadline, stage)
     posix.close(verdict_write)
     posix.close(capture_write)
     posix.set_blocking(verdict_read, False)
@@ -216,9 +215,7 @@ def _start(
     return job
 
 
-def _child(
-    m: Module, call_for: Callable[[Module], Call], verdict: int, capture: int, deadline: float, stage: Stage | None
-) -> None:
+def _child(m: Module, ask: Ask, verdict: int, capture: int, deadline: float, stage: Stage | None) -> None:
     """The module's process: never returns."""
     code = 1
     try:
@@ -241,7 +238,7 @@ def _child(
             sys.addaudithook(_become_subreaper)
         if m.memory_mb or m.cpu_s:
             _limit(m.memory_mb, m.cpu_s)
-        line = _evaluate(m, call_for)
+        line = _evaluate(m, ask)
         view = memoryview(line)
         while view:
             view = view[posix.write(verdict, view) :]
@@ -268,7 +265,7 @@ def _limit(memory_mb: int, cpu_s: int) -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
 
 
-def _evaluate(m: Module, call_for: Callable[[Module], Call]) -> bytes:
+def _evaluate(m: Module, ask: Ask) -> bytes:
     """The verdict line of one module: a JSON verdict, ``null``, or ``{"error", "trace"}``."""
     path = f"{m.folder}/module.py"
     try:
@@ -280,7 +277,7 @@ def _evaluate(m: Module, call_for: Callable[[Module], Call]) -> bytes:
         code = kept.load_code(path, (st.st_mtime_ns, st.st_size, st.st_ino), m.code, m.code_stamp)
         exec(code, names)
         gc.enable()  # not before: collections during imports find nothing, and cost 0.04 of a bare start (measured)
-        return (jsontext.dumps(module.encode(names["evaluate"](call_for(m)), m.cls)) + "\n").encode()
+        return (jsontext.dumps(module.encode(ask(m, names["evaluate"]), m.cls)) + "\n").encode()
     except BaseException as error:  # sys.exit and KeyboardInterrupt of a module are its crash, not ours
         for stream in (sys.stdout, sys.stderr):  # what it printed belongs to the trace; else nobody reads it
             if stream is not None:

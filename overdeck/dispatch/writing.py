@@ -17,6 +17,8 @@ def encode(plan: Plan) -> bytes:
     lines = []
     for key in ("client", "event", "python", "entry", "bundle", "state", "fires", "calls"):
         lines.append(f"{key} {one_line(getattr(plan, key))}")
+    if plan.named:
+        lines.append(f"named {one_line(plan.named)}")
     lines.append(f"total-deadline-ms {plan.total_deadline_ms}")
     lines += [f"source {mtime} {size} {inode} {one_line(path)}" for mtime, size, inode, path in plan.sources]
     details = []

@@ -8,7 +8,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from overdeck.dispatch import matchers
+from overdeck.dispatch import dialects, matchers
+from overdeck.dispatch.dialects.heard import SENTINELS
 from overdeck.dispatch.plan import Plan, PlanError, parse
 from overdeck.paths import CLIENTS, Places
 from overdeck.telemetry.sources import Source
@@ -77,7 +78,7 @@ class Routes:
             return False
         if (client, crc) not in self._kept:
             self._kept.add((client, crc))
-            for module in plan.modules:
+            for module in (one for one in plan.modules if one.id not in SENTINELS):
                 self._connection.execute(
                     "insert into plans values (?, ?, ?, ?)", [client, crc, module.id, module.cls]
                 )
@@ -89,11 +90,13 @@ class Routes:
 def asked(plan: Plan, tool: str, sub: bool) -> list[str]:
     """The modules of ``plan`` that a call of ``tool`` asks; an empty ``tool`` may match everything."""
     ids = []
+    # a matcher is in Claude's names, whoever called
+    names = (tool,) if plan.client == "claude" else dialects.of(plan.client).names(tool, {})
     for module in plan.modules:
-        if module.main_only and sub:
+        if (module.main_only and sub) or module.id in SENTINELS:
             continue
         answer = module.asked(tool or None)
-        if matchers.matches(module.matcher, tool) if answer is None else answer:
+        if any(matchers.matches(module.matcher, name) for name in names) if answer is None else answer:
             ids.append(module.id)
     return ids
 

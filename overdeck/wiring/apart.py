@@ -15,7 +15,7 @@ from overdeck.dispatch.planning import RECIPE, Recipe
 from overdeck.dispatch.writing import sealed
 from overdeck.files import write_atomically
 from overdeck.paths import Places
-from overdeck.wiring.entries import MARKER
+from overdeck.wiring.target import MARKER
 
 _OPTION = "--plan"
 

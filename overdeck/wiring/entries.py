@@ -1,4 +1,4 @@
-"""Our entries in the text of a Claude Code settings file: finding, adding and removing them.
+"""Our entries in the text of a client's settings file: finding, adding and removing them.
 
 Text in, text out. An entry is ours by the argument ``--by-overdeck``, whatever
 else it says, so that one from another version or place is replaced and no other tool's is ever touched.
@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from overdeck.dispatch import clients, matchers
+from overdeck.dispatch import clients, dialects, matchers
 from overdeck.files import read_regular
 from overdeck.wiring import splice
 from overdeck.wiring.jsonspans import Item, JsonError, Node, line_of, scan
-
-MARKER = "--by-overdeck"
+from overdeck.wiring.target import MARKER, TARGETS
 
 Group = dict[str, Any]
 """One element of an event's list: ``{"matcher": …, "hooks": […]}``."""
@@ -36,7 +35,9 @@ class Created:
         return Created(self.hooks or other.hooks, self.events | other.events)
 
 
-EVERYTHING = Created(hooks=True, events=frozenset(matchers.CLAUDE_EVENTS))
+_ABROAD = [event for client in dialects.CLIENTS for event in dialects.of(client).EVENTS.values()]
+
+EVERYTHING = Created(hooks=True, events=frozenset([*matchers.CLAUDE_EVENTS, *_ABROAD]))
 """What to assume where nobody remembers: an emptied container was ours."""
 
 
@@ -65,9 +66,11 @@ class Entry:
         return [self.hook.get("command"), *self.hook.get("args", [])]
 
 
-def group_for(event: str, matcher: str, argv: list[str], timeout_s: int) -> Group:
-    """The matcher group that makes the client start ``argv`` for ``event``; no matcher where it is ignored."""
-    hook = {"type": "command", "command": argv[0], "args": argv[1:], "timeout": timeout_s}
+def group_for(event: str, matcher: str, argv: list[str], timeout_s: int, client: str = "claude") -> Group:
+    """The matcher group that makes the client start ``argv`` for ``event``, by Claude's name; no matcher where it is
+    ignored.
+    """
+    hook = TARGETS[client].hook(argv, timeout_s)
     return ({"matcher": matcher} if clients.subject_key(event) else {}) | {"hooks": [hook]}
 
 

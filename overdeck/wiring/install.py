@@ -1,4 +1,4 @@
-"""Putting our entries into Claude Code's settings, and taking them out again."""
+"""Putting our entries into a client's settings, and taking them out again."""
 
 import math
 import os
@@ -17,18 +17,21 @@ from overdeck.authoring.fleet import (
     matchers,
     write_plans,
 )
+from overdeck.dispatch.dialects.heard import SENTINELS
+from overdeck.dispatch.dialects.routing import own_event
 from overdeck.dispatch.plan import PlanError, parse, read_plan
 from overdeck.dispatch.planning import Fleet, Recipe
 from overdeck.dispatch.stdin import TOTAL_S as STDIN_TOTAL_S
 from overdeck.errors import OverdeckError, usage
 from overdeck.paths import Places
-from overdeck.wiring import entries
+from overdeck.wiring import clients, entries
 from overdeck.wiring.entries import Edit, Group, Refused, group_for, put, take
 from overdeck.wiring.reading import real
 from overdeck.wiring.receipt import Receipt, drop_receipt, owned, read_receipt, write_receipt
 from overdeck.wiring.rewrite import Rewrite, check_folder, check_writable, in_turn, read, refused, rewrite
 from overdeck.wiring.scope import Scope, here, neighbours, scope_warnings, settings_file
 from overdeck.wiring.settings import Settings, parse_settings
+from overdeck.wiring.target import TARGETS, argv_of, union_for, unserved
 
 MARGIN_S = 4
 """Beyond stdin's bound and the modules' total deadline: Python's start, and the front's patience with it (1.5 s
@@ -67,12 +70,19 @@ def timeout_s(recipe: Recipe, deadline_ms: int = 0) -> int:
 
 
 def wanted_groups(recipe: Recipe, union: Mapping[str, str]) -> dict[str, Group]:
-    """Event → the group that ``install`` puts there; ``union`` is what ``fleet.matchers`` says."""
+    """The client's name of an event → the group that ``install`` puts there; ``union`` is what ``union_of`` says."""
     longest = deadlines(recipe)
     return {
-        event: group_for(event, matcher, front_argv(recipe, event), timeout_s(recipe, longest.get(event, 0)))
+        own_event(recipe.client, event): group_for(
+            event, matcher, front_argv(recipe, event), timeout_s(recipe, longest.get(event, 0)), recipe.client
+        )
         for event, matcher in union.items()
     }
+
+
+def union_of(recipe: Recipe, fleet: Fleet) -> dict[str, str]:
+    """Event, by Claude's name → the matcher that the client's settings should say, for all modules that are on."""
+    return matchers(fleet) if recipe.client == "claude" else union_for(recipe.client, fleet.enabled)
 
 
 def install(
@@ -91,26 +101,27 @@ def install(
     client would drop, read-only, or somebody else writing to it all the time; then nothing new stays behind.
     """
     folder = here() if folder is None else folder
-    file = settings_file(places, scope, folder)
+    file = settings_file(places, scope, folder, recipe.client)
     fleet = load_fleet(recipe)
-    wanted = wanted_groups(recipe, _chosen(fleet, events))
-    guards = _guards(recipe, fleet)
+    wanted = wanted_groups(recipe, chosen(recipe, fleet, events))
+    guards = guards_of(recipe, fleet)
 
     def attempt(dry_run: bool) -> Change:
         before = read(file)
-        text, bom = _text(file, before)
+        text, bom = _text(file, before, recipe.client)
         known = read_receipt(places, recipe.client, file)
         try:
             installed_before = bool(entries.find(text))
             edit = put(text, wanted, drop_others=not events, owned=owned(known))
         except Refused as reason:
             raise _refused(file, str(reason)) from None
-        others = {other: argvs for other, argvs in _others(places, file, folder).items() if argvs}
+        others = {other: argvs for other, argvs in _others(places, file, folder, recipe.client).items() if argvs}
         warnings = (
-            *_warnings(file, before),
-            *_short_lived(recipe),
-            *scope_warnings(scope, file, front_command(recipe)[0]),
-            *_twofold(wanted, others),
+            *_warnings(file, before, recipe.client),
+            *short_lived(recipe),
+            *scope_warnings(scope, file, front_command(recipe)[0], recipe.client),
+            *_twofold(wanted, others, recipe.client),
+            *abroad_warnings(recipe, fleet),
         )
         change = Change(
             file, before, _bytes(edit, bom), edit.changes, dry_run,
@@ -129,7 +140,7 @@ def install(
                 write_receipt(places, recipe.client, receipt)
             backup = rewrite([change], places.backups).get(file)
         except BaseException:
-            _take_back(places, recipe, file, known, plans_before=plans_before)
+            take_back(places, recipe, file, known, plans_before=plans_before)
             raise
         if change.changed or (known is not None and known.pending):
             # last: doctor takes a confirmed receipt for the word that the entries were there
@@ -153,16 +164,16 @@ def uninstall(
 ) -> Change:
     """Take our entries out. A file that install made, and that holds nothing else, goes. Raises OverdeckError."""
     folder = here() if folder is None else folder
-    file = settings_file(places, scope, folder)
+    file = settings_file(places, scope, folder, client)
 
     def attempt() -> Change:
         before = read(file)
-        elsewhere = tuple(other for other, argvs in _others(places, file, folder).items() if argvs)
+        elsewhere = tuple(other for other, argvs in _others(places, file, folder, client).items() if argvs)
         if before is None:
             if not dry_run:
                 drop_receipt(places, client, file)
             return Change(file, None, None, {}, dry_run, elsewhere=elsewhere)
-        text, bom = _text(file, before, strict=False)
+        text, bom = _text(file, before, client, strict=False)
         known = read_receipt(places, client, file)
         try:
             edit = take(text, owned=owned(known))
@@ -182,7 +193,7 @@ def uninstall(
     return in_turn(attempt, places=places, lock=not dry_run, subject=file)
 
 
-def _take_back(places: Places, recipe: Recipe, file: Path, known: Receipt | None, *, plans_before: bool) -> None:
+def take_back(places: Places, recipe: Recipe, file: Path, known: Receipt | None, *, plans_before: bool) -> None:
     """After a failure nothing new stays behind: no plans that were not there, and the receipt as it was."""
     if not plans_before:
         shutil.rmtree(recipe.plans, ignore_errors=True)
@@ -193,24 +204,33 @@ def _take_back(places: Places, recipe: Recipe, file: Path, known: Receipt | None
             write_receipt(places, recipe.client, known)
 
 
-def _others(places: Places, file: Path, folder: Path) -> dict[Path, list[tuple[str, tuple[str, ...]]]]:
+def _others(
+    places: Places, file: Path, folder: Path, client: str
+) -> dict[Path, list[tuple[str, tuple[str, ...]]]]:
     """Our entries in the other files that the same client reads: file → (event, argv)."""
     found = {}
-    for other in neighbours(places, folder).values():
+    for other in neighbours(places, folder, client).values():
         if real(other) != real(file):
-            found[other] = [(entry.event, tuple(map(str, entry.argv))) for entry in entries.in_file(other)]
+            found[other] = [(entry.event, argv_of(entry.hook)) for entry in entries.in_file(other)]
     return found
 
 
 def _twofold(
-    wanted: Mapping[str, Group], others: Mapping[Path, list[tuple[str, tuple[str, ...]]]]
+    wanted: Mapping[str, Group], others: Mapping[Path, list[tuple[str, tuple[str, ...]]]], client: str
 ) -> Iterator[str]:
-    """A warning where the client would start a front twice for one call: it runs only identical entries once."""
+    """A warning where the client would start a front twice for one call: it runs only identical entries once, Codex
+    not even those (measured).
+    """
+    once = TARGETS[client].runs_once
     for other, argvs in others.items():
-        ours = {
-            event: (group["hooks"][0]["command"], *group["hooks"][0]["args"]) for event, group in wanted.items()
-        }
-        twice = sorted({event for event, argv in argvs if event in ours and ours[event] != argv})
+        ours = {event: argv_of(group["hooks"][0]) for event, group in wanted.items()}
+        twice = sorted({event for event, argv in argvs if event in ours and (ours[event] != argv or not once)})
+        if twice and not once:
+            yield (
+                f"{other} starts a front for {', '.join(twice)} as well, and {TARGETS[client].title} runs both: "
+                f"take one out (overdeck uninstall --client {client})"
+            )
+            continue
         if twice:
             yield (
                 f"{other} starts another front for {', '.join(twice)}, so each such call starts both: "
@@ -218,7 +238,7 @@ def _twofold(
             )
 
 
-def _guards(recipe: Recipe, fleet: Fleet) -> Guards:
+def guards_of(recipe: Recipe, fleet: Fleet) -> Guards:
     """What is on now, against the plans that are in force."""
     before = {id for path in sorted(Path(recipe.plans).glob("*.plan")) for id in _planned(path)}
     on = tuple(module.id for module in fleet.enabled)
@@ -227,12 +247,12 @@ def _guards(recipe: Recipe, fleet: Fleet) -> Guards:
 
 def _planned(path: Path) -> list[str]:
     try:
-        return [module.id for module in parse(read_plan(str(path))).modules]
+        return [module.id for module in parse(read_plan(str(path))).modules if module.id not in SENTINELS]
     except PlanError:
         return []
 
 
-def _short_lived(recipe: Recipe) -> Iterator[str]:
+def short_lived(recipe: Recipe) -> Iterator[str]:
     """A warning where what the entries start stands in a folder that people delete without a second thought."""
     program = front_command(recipe)[0]
     for path in (Path(program), Path(recipe.entry)) if program != recipe.python else (Path(recipe.entry),):
@@ -252,8 +272,10 @@ def _short_lived(recipe: Recipe) -> Iterator[str]:
         return
 
 
-def _chosen(fleet: Fleet, events: Sequence[str]) -> dict[str, str]:
-    union = matchers(fleet)
+def chosen(recipe: Recipe, fleet: Fleet, events: Sequence[str]) -> dict[str, str]:
+    """``union_of``, or as much of it as ``events`` says. Raises OverdeckError where nothing could be installed."""
+    union = union_of(recipe, fleet)
+    events = [next((event for event in union if own_event(recipe.client, event) == name), name) for name in events]
     unknown = [event for event in events if event not in union]
     if unknown:
         raise usage(
@@ -273,7 +295,7 @@ def _chosen(fleet: Fleet, events: Sequence[str]) -> dict[str, str]:
     return {event: union[event] for event in events} if events else union
 
 
-def _text(file: Path, before: bytes | None, *, strict: bool = True) -> tuple[str, str]:
+def _text(file: Path, before: bytes | None, client: str, *, strict: bool = True) -> tuple[str, str]:
     """The file's text and its BOM; raises OverdeckError for one that the client would drop."""
     if before is None:
         return "{}\n", ""
@@ -281,7 +303,9 @@ def _text(file: Path, before: bytes | None, *, strict: bool = True) -> tuple[str
         text = before.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _refused(file, f"it is not UTF-8 at byte {error.start}") from None
-    problems = parse_settings(before, file).problems if strict else ()
+    problems = list(_parsed(before, file, client).problems) if strict else []
+    if client != "claude":  # which Claude Code drops a file for any; the others pass over some
+        problems = [problem for problem in problems if problem.drops]
     if problems:
         first = problems[0]
         where = f" at {first.pointer}" if first.pointer else ""
@@ -300,11 +324,33 @@ def _bytes(edit: Edit, bom: str) -> bytes:
     return (bom + edit.text).encode("utf-8")
 
 
-def _warnings(file: Path, before: bytes | None) -> tuple[str, ...]:
-    settings = parse_settings(before, file) if before is not None else Settings(file, {}, (), ())
+def _parsed(raw: bytes, file: Path, client: str) -> Settings:
+    return parse_settings(raw, file) if client == "claude" else clients.named(client).parse(raw, file)
+
+
+def abroad_warnings(recipe: Recipe, fleet: Fleet) -> Iterator[str]:
+    """What must be known of a client other than Claude Code before its hooks can be relied on."""
+    if recipe.client == "claude":
+        return
+    title = TARGETS[recipe.client].title
+    missing = list(unserved(recipe.client, fleet.enabled))
+    if missing:
+        yield f"not in force in {title}, which has no such event: {'; '.join(missing)}"
+    if recipe.client == "codex":
+        yield (
+            "Codex starts no hook that you have not trusted, and `codex exec` skips it without a word: start codex "
+            "once, look at /hooks and trust ours; again after each install that changes them"
+        )
+    if recipe.client == "gemini":
+        yield "Gemini CLI reads a project's hooks in trusted folders only; the user's own run everywhere"
+
+
+def _warnings(file: Path, before: bytes | None, client: str) -> tuple[str, ...]:
+    settings = _parsed(before, file, client) if before is not None else Settings(file, {}, (), (), client=client)
     env = settings.data.get("env")
     names = [name for name in env if name.startswith(("OVERDECK_", "PYTHON"))] if isinstance(env, dict) else []
     found = [f"env sets {name} in {file}: our hooks ignore it" for name in names]
     if settings.disabled:
-        found.append(f"disableAllHooks is on in {file}: no hook runs, ours included")
+        switch = {"claude": "disableAllHooks is on", "gemini": "hooksConfig.enabled is false"}
+        found.append(f"{switch.get(client, 'hooks are switched off')} in {file}: no hook runs, ours included")
     return tuple(found)

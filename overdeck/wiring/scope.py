@@ -8,7 +8,8 @@ from overdeck.errors import OverdeckError, usage
 from overdeck.git import git
 from overdeck.paths import Places
 from overdeck.wiring.reading import real
-from overdeck.wiring.sources import PROJECT_FILES, project_of, user_settings
+from overdeck.wiring.sources import project_of
+from overdeck.wiring.target import TARGETS
 
 Scope = Literal["user", "project", "local"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -22,42 +23,56 @@ def here() -> Path:
         return Path("/")
 
 
-def settings_file(places: Places, scope: Scope, folder: Path) -> Path:
-    """The absolute path of the settings file of ``scope``, as Claude Code run in ``folder``'s project reads it.
+def install_command(client: str, scope: str = "user") -> str:
+    """The command that installs for this client and scope."""
+    words = ["overdeck install"]
+    words += [] if client == "claude" else [f"--client {client}"]
+    return " ".join([*words, *([] if scope == "user" else [f"--scope {scope}"])])
 
-    Raises OverdeckError (usage) where ``folder`` is in no project, or the project's file is the user's own.
+
+def settings_file(places: Places, scope: Scope, folder: Path, client: str = "claude") -> Path:
+    """The absolute path of the settings file of ``scope``, as the client run in ``folder``'s project reads it.
+
+    Raises OverdeckError (usage) where ``folder`` is in no project, the project's file is the user's own, or the
+    client has no such scope.
     """
-    own = user_settings(places).absolute()
+    target = TARGETS[client]
+    own = target.user_file(places)
+    if scope not in target.files:
+        raise usage(
+            f"{target.title} has no {scope} settings",
+            hint=f"choose from {', '.join(target.files)}: {install_command(client, 'project')}",
+            code="no-scope",
+        )
     if scope == "user":
         return own
     folder = folder.absolute()
-    project = project_of(folder, places.home.absolute())
+    project = project_of(folder, places.home.absolute(), target.folder)
     if project is None:
         raise usage(
-            f"{folder} is in no project: no folder from here upwards has a .claude or a .git",
-            hint=f"cd to the project, or there: mkdir .claude (then overdeck install --scope {scope})",
+            f"{folder} is in no project: no folder from here upwards has a {target.folder} or a .git",
+            hint=f"cd to the project, or there: mkdir {target.folder} (then {install_command(client, scope)})",
             code="no-project",
         )
-    file = project / ".claude" / PROJECT_FILES[scope]
+    file = target.project_file(project, scope)
     if real(file) == real(own):
         raise usage(
             f"the {scope} settings of {project} are the user's own, {own}",
-            hint="overdeck install --scope user",
+            hint=f"{install_command(client)} --scope user",
             code="no-project",
         )
     return file
 
 
-def neighbours(places: Places, folder: Path) -> dict[Scope, Path]:
+def neighbours(places: Places, folder: Path, client: str = "claude") -> dict[Scope, Path]:
     """The settings files that a client run in ``folder`` reads together, by scope; only the user's in no project."""
-    project = project_of(folder.absolute(), places.home.absolute())
-    scopes: tuple[Scope, ...] = SCOPES if project is not None else ("user",)
+    target = TARGETS[client]
+    project = project_of(folder.absolute(), places.home.absolute(), target.folder)
+    scopes = [scope for scope in SCOPES if scope in target.files and (project is not None or scope == "user")]
     found: dict[Scope, Path] = {}
     for scope in scopes:
         file = (
-            user_settings(places).absolute()
-            if scope == "user" or project is None
-            else project / ".claude" / PROJECT_FILES[scope]
+            target.user_file(places) if scope == "user" or project is None else target.project_file(project, scope)
         )
         if real(file) not in {real(other) for other in found.values()}:
             found[scope] = file
@@ -74,12 +89,15 @@ def ignored_by_git(file: Path) -> bool | None:
     return {0: True, 1: False}.get(said.code)
 
 
-def scope_warnings(scope: Scope, file: Path, program: str) -> Iterator[str]:
+def scope_warnings(scope: Scope, file: Path, program: str, client: str = "claude") -> Iterator[str]:
     """What must be known of entries outside the user's own settings; ``program`` is what they start."""
     if scope == "project":
+        # to Gemini CLI a hook that does not start is a deny (measured: exit 127 with a word on stderr)
+        then = "which denies every call" if client == "gemini" else "which the client passes over"
+        alone = "local" if "local" in TARGETS[client].files else "user"
         yield (
             f"the entries in {file} start {program}, a path of this machine and user: whoever gets the file by git "
-            "has a hook that does not start, which the client passes over; for yourself alone: --scope local"
+            f"has a hook that does not start, {then}; for yourself alone: --scope {alone}"
         )
     if scope == "local" and ignored_by_git(file) is False:
         yield (

@@ -16,13 +16,13 @@ def user_settings(places: Places) -> Path:
     return places.claude_dir / "settings.json"
 
 
-def project_of(folder: Path, home: Path) -> Path | None:
+def project_of(folder: Path, home: Path, own: str = ".claude") -> Path | None:
     """The project around ``folder``: the nearest folder upwards that has a ``.claude`` or is a git work tree.
 
-    The ``.claude`` of ``home`` is the user's own and makes no project.
+    The ``.claude`` of ``home`` is the user's own and makes no project. ``own`` is what another client calls it.
     """
     for up in (folder, *folder.parents):
-        if (up / ".git").exists() or ((up / ".claude").is_dir() and up != home):
+        if (up / ".git").exists() or ((up / own).is_dir() and up != home):
             return up
     return None
 

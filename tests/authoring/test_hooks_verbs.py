@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from fronts import PAYLOADS, bash
+from fronts import PAYLOADS, bash, recorded
 from homes import Home
 
 from overdeck.paths import shipped
@@ -149,3 +149,28 @@ def test_install_refuses_code_that_does_not_compile_and_leaves_the_settings_alon
         ran = home.run("overdeck", "install", *how)
         assert ran.code == 2 and "mine" in ran.err and "hooks test mine" in ran.err
         assert not home.settings.exists()
+
+
+def test_run_takes_a_payload_of_another_client(tmp_path):
+    home = Home(tmp_path / "home")
+    for client, file in (
+        ("codex", "codex/PreToolUse.Bash"),
+        ("gemini", "gemini-cli/BeforeTool.run_shell_command"),
+    ):
+        payload = tmp_path / "payload.json"
+        call = recorded(file)
+        call["tool_input"]["command"] = "git push --force"
+        payload.write_text(json.dumps(call))
+        ran = home.run(
+            "overdeck", "hooks", "run", "git-decision", "--payload", str(payload), "--client", client, "--json"
+        )
+        assert (ran.code, ran.data["event"], ran.data["verdicts"]) == (0, "PreToolUse", ["deny"])
+        assert "cannot ask from a hook" in ran.data["text"]
+
+
+def test_run_refuses_an_event_that_the_client_has_not(tmp_path):
+    home = Home(tmp_path / "home")
+    payload = tmp_path / "payload.json"
+    payload.write_text('{"hook_event_name": "StopFailure"}')
+    ran = home.run("overdeck", "hooks", "run", "git-decision", "--payload", str(payload), "--client", "gemini")
+    assert ran.code == 2 and "names no known event of gemini" in ran.err

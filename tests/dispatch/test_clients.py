@@ -77,9 +77,11 @@ def test_a_stop_before_a_tool_is_a_deny_and_a_stop() -> None:
 
 @pytest.mark.parametrize("event", CLAUDE_EVENTS)
 def test_every_text_reaches_somebody_at_every_event(event: str) -> None:
-    answer = envelope(event, merged(decision="deny", reason="REASON", context="CONTEXT", tell="TELL"))
+    answer = envelope(
+        event, merged(decision="deny", reason="REASON", context="CONTEXT", tell="TELL", keep_going="GO")
+    )
     text = str(answer)
-    assert "REASON" in text and "CONTEXT" in text and "TELL" in text
+    assert all(word in text for word in ("REASON", "CONTEXT", "TELL", "GO"))
     specific = answer.get("hookSpecificOutput")
     assert specific is None or specific["hookEventName"] == event
     assert all(value not in (None, "") for value in answer.values())

@@ -56,18 +56,20 @@ class Reply:
 class Front:
     """One user's modules and plans below ``root``, and the front that reads them."""
 
-    def __init__(self, root: Path, *, total_deadline_ms: int = 8000, native: Path | None = None) -> None:
+    def __init__(
+        self, root: Path, *, total_deadline_ms: int = 8000, native: Path | None = None, client: str = "claude"
+    ) -> None:
         self.root = root
         self.native = native
         self.modules = root / "modules"
         self.user = root / "user-modules"
         self.state = root / "state"
-        self.plans = self.state / "plans" / "claude"
+        self.plans = self.state / "plans" / client
         self.config = root / "config.toml"
         for folder in (self.modules, self.user, self.plans):
             folder.mkdir(parents=True, mode=0o700)
         self.recipe = Recipe(
-            client="claude",
+            client=client,
             plans=str(self.plans),
             python=str(interpreter()),
             entry=str(entry_path()),

@@ -1,8 +1,13 @@
 """Who was asked, derived from the plan a call names."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fronts import Front
+
+from overdeck.dispatch.plan import parse
+from overdeck.telemetry import routes
 from overdeck.telemetry.routes import kept_plan
 
 if TYPE_CHECKING:
@@ -135,3 +140,14 @@ def test_a_fire_of_an_agent_counts_also_when_we_probed_a_minute_later(user: "Use
     user.fire("m")
 
     assert user.row("m").fired == 1
+
+
+def test_calls_of_another_client_ask_by_its_own_names(tmp_path: Path) -> None:
+    front = Front(tmp_path, client="codex")
+    front.module("files", "return None", events={"PreToolUse": "Write"})
+    front.module("regex", "return None", events={"PreToolUse": "^(Edit|mcp__demo__.*)$"})
+    front.install()
+    plan = parse((front.plans / "PreToolUse.plan").read_bytes())
+    assert routes.asked(plan, "apply_patch", False) == ["files", "regex"]
+    assert routes.asked(plan, "mcp__demo__echo", False) == ["regex"]
+    assert routes.asked(plan, "Bash", False) == []

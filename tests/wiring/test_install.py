@@ -183,8 +183,8 @@ def test_an_event_that_no_module_is_on_for_is_a_usage_error(home, theirs):
     assert home.settings.read_bytes() == theirs
 
 
-@pytest.mark.parametrize("client", ["gemini", "nonsense"])
-def test_a_client_that_cannot_be_wired_yet_is_a_usage_error(home, client):
+@pytest.mark.parametrize("client", ["cursor", "nonsense"])
+def test_a_client_that_cannot_be_wired_is_a_usage_error(home, client):
     assert home.run("overdeck", "install", "--client", client).code == 2
 
 

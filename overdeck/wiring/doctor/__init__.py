@@ -3,6 +3,7 @@
 A new check is a function, a ``Check``, and its place in a tuple.
 """
 
+from overdeck.wiring.doctor.abroad import ABROAD
 from overdeck.wiring.doctor.canary import CANARY
 from overdeck.wiring.doctor.check import STEPS, Check, Finding, Report, Result, Situation, run
 from overdeck.wiring.doctor.commands import COMMANDS
@@ -12,6 +13,8 @@ from overdeck.wiring.doctor.output import OUTPUT
 from overdeck.wiring.doctor.probe import PROBE
 from overdeck.wiring.doctor.wired import WIRED
 
-CHECKS: tuple[Check, ...] = (*MACHINE, *OUTPUT, *LAUNCHER, *COMMANDS, *WIRED, *FLEET, *CANARY, *PROBE)
+CHECKS: tuple[Check, ...] = (
+    *MACHINE, *OUTPUT, *LAUNCHER, *COMMANDS, *WIRED, *ABROAD, *FLEET, *CANARY, *PROBE,
+)  # fmt: skip
 
 __all__ = ["CHECKS", "STEPS", "Check", "Finding", "Report", "Result", "Situation", "run"]
