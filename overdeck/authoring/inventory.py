@@ -38,7 +38,10 @@ def find(places: Places, module_id: str) -> Found:
 
 
 def describe(manifest: Manifest, *, on: bool) -> dict[str, Any]:
-    """A module as JSON-able data; ``cases`` counts its matrix, 0 where it cannot be read."""
+    """A module as JSON-able data; ``cases`` counts its matrix, 0 where it cannot be read.
+
+    ``rules`` is how many of its rules are on, None for a module that has none: without one it is in no plan.
+    """
     try:
         cases = len(read_cases(manifest))
     except ValueError:
@@ -51,6 +54,7 @@ def describe(manifest: Manifest, *, on: bool) -> dict[str, Any]:
         "on": on,
         "events": manifest.events,
         "literals": manifest.literals,
+        "rules": None if manifest.rule_keys is None else len(manifest.config["rules"]),
         "main_only": manifest.main_only,
         "background": manifest.background,
         "timeout_ms": manifest.timeout_ms,
