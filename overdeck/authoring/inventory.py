@@ -54,7 +54,7 @@ def describe(manifest: Manifest, *, on: bool) -> dict[str, Any]:
         "on": on,
         "events": manifest.events,
         "literals": manifest.literals,
-        "rules": None if manifest.rule_keys is None else len(manifest.config["rules"]),
+        "rules": None if manifest.rule_keys is None else len(manifest.rules_on),
         "main_only": manifest.main_only,
         "background": manifest.background,
         "timeout_ms": manifest.timeout_ms,
@@ -69,6 +69,5 @@ def _written(manifest: Manifest) -> dict[str, Any]:
     """The configuration in force, its rules as they are written rather than as the plan has them."""
     if manifest.rule_keys is None:
         return manifest.config
-    on = {rule["name"] for rule in manifest.config["rules"]}
-    rules = {name: rule for name, rule in manifest.rules.items() if name in on or not manifest.rules_of}
+    rules = {name: r for name, r in manifest.rules.items() if name in manifest.rules_on or not manifest.rules_of}
     return {**manifest.config, "rules": rules}
