@@ -63,7 +63,11 @@ def loaded(name: str) -> tuple[Any, list[tuple[Manifest, dict[str, Any]]]]:
     acting = []
     for case in read_cases(manifest):
         text = case.payload.get("tool_input", {}).get("command")
-        if case.expect not in ("deny", "ask") or not isinstance(text, str):
+        if (
+            case.expect not in ("deny", "ask")
+            or case.payload.get("tool_name") != "Bash"
+            or not isinstance(text, str)
+        ):
             continue
         if "<<" in text or "#" in text:
             continue  # a second here-document cannot stand in the same line, nor anything behind a comment

@@ -27,7 +27,7 @@ def evaluate(call: Call) -> Verdict | None:
     for command in found:
         said = _takes_along(command, protected, allow)
         if not said and command.program == "kill" and not _harmless(command):
-            said = _numbers(command) or _by_lookup(looked_up, protected, allow)
+            said = _numbers(command) or _by_lookup(_sources(command, looked_up), protected, allow)
         if said:
             line = " ".join([command.program, *command.arguments])[:200].replace("\0", "$(…)")
             return deny(
@@ -145,6 +145,16 @@ def _parents() -> set[int]:
         finally:
             posix.close(fd)
     return found
+
+
+def _sources(command: Command, lookups: list[Command]) -> list[Command]:
+    """The searches by name that a kill's numbers may come from: none where it names its numbers itself."""
+    operands = [word for word in command.arguments if word[:1] != "-"]
+    if not operands or any("\0" in word for word in operands):
+        return lookups
+    if any("$" in word for word in operands):
+        return [lookup for lookup in lookups if lookup.program in ("pgrep", "pidof")]
+    return []
 
 
 def _by_lookup(lookups: list[Command], protected: list[str], allow: list[str]) -> str:

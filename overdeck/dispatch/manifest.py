@@ -75,7 +75,8 @@ class Manifest:
     """One module.toml, checked. ``config`` is the manifest's defaults overlaid by the user's table.
 
     ``lifetime_days`` None means silence never makes it suspect (``"never"``). ``rule_keys`` are the keys of a
-    rule, where it has rules (ruletables.py): of their tables, ``rules``, ``config["rules"]`` and the literals are made.
+    rule, where it has rules (ruletables.py): of their tables, ``rules``, ``config["rules"]`` and the literals are made;
+    ``rules_on`` are the names of those in force.
     """
 
     __slots__ = (
@@ -97,6 +98,7 @@ class Manifest:
         "rule_keys",
         "rules",
         "rules_of",
+        "rules_on",
         "summary",
         "timeout_ms",
         "user",
@@ -117,6 +119,7 @@ class Manifest:
         self.rule_keys: list[str] | None = None
         self.rules: dict[str, Any] = {}
         self.rules_of = ""
+        self.rules_on: list[str] = []
         self.prompt_literals: list[str] = []
 
     def literals_at(self, event: str) -> tuple[list[str], bool] | None:
@@ -145,6 +148,7 @@ class Manifest:
             if len(word) > MAX_LITERAL:
                 raise ManifestError(path, f"[modules.{self.id}] {word!r} is longer than {MAX_LITERAL} letters")
         self.config = {**self.config, "rules": compiled.rules}
+        self.rules_on = [rule["name"] for rule in compiled.rules]
         self.literals, self.prompt_literals = compiled.input_literals, compiled.prompt_literals
 
     @property

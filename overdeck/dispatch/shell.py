@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from overdeck.dispatch.shelltext import MAX_DEPTH, SUBSTITUTED, Reader, Simple, Word, is_assignment, nested_text
 
+MAX_LETTERS = 256 << 10
+"""A longer text is refused: half a second's reading. No shell takes one argument of half that (MAX_ARG_STRLEN)."""
 _SHELLS = ("bash", "sh", "dash", "zsh", "ksh")
 _CONTROL = ("if", "then", "else", "elif", "do", "while", "until", "!", "{", "}", "coproc")
 _PREFIXES = {
@@ -70,7 +72,7 @@ class Command:
 
 
 def commands(text: str) -> list[Command]:
-    """Every simple command in ``text``, nested ones included. Raises ValueError when nested too deep."""
+    """Every simple command in ``text``, nested ones included. Raises ValueError when nested too deep or too long."""
     found: list[Command] = []
     for simple in written(text):
         _unwrap(simple, found)
@@ -79,6 +81,10 @@ def commands(text: str) -> list[Command]:
 
 def written(text: str) -> list[Simple]:
     """The simple commands of ``text`` as they are written. Raises ValueError as ``commands``."""
+    if len(text) > MAX_LETTERS:
+        raise ValueError(
+            f"a command of {len(text)} letters is too long to be judged (limit {MAX_LETTERS}): use a file"
+        )
     reader = Reader(text, 0, 0)
     reader.block("")
     return reader.found
