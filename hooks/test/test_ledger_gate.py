@@ -4,12 +4,14 @@ import json
 import shutil
 import sqlite3
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fronts import Front, recorded
 
-from overdeck.authoring.matrix import placed
+from overdeck.authoring.matrix import ask_front, placed
+from overdeck.dispatch.manifest import read_manifest
 from overdeck.dispatch.plan import stamp
 from overdeck.paths import shipped
 
@@ -113,3 +115,41 @@ def test_a_wrong_setting_is_a_gate_that_says_so_not_one_that_is_off(book: Front)
 
 def test_placing_leaves_everything_but_the_folder_as_it_was() -> None:
     assert placed({"{scratch}/a": ["{scratch}", 1, None]}, "/tmp/x") == {"/tmp/x/a": ["/tmp/x", 1, None]}
+
+
+PATCHES = {
+    "a file that is added": ("*** Begin Patch\n*** Add File: drafts/n.md\n+[@jones1]\n*** End Patch\n", "jones1"),
+    "the second file": (
+        "*** Begin Patch\n*** Update File: a.py\n@@\n-a\n+b\n*** Update File: drafts/a.md\n@@\n-x\n+[@jones1]\n"
+        "*** End Patch\n",
+        "drafts/a.md",
+    ),
+    "a file that is moved among the drafts": (
+        "*** Begin Patch\n*** Update File: notes/n.md\n*** Move to: drafts/n.md\n@@\n-x\n+[@jones1]\n*** End Patch\n",
+        "jones1",
+    ),
+    "headers that cannot be read": ("--- drafts/a.md\n+++ drafts/a.md\n+[@smith2019]\n", "cannot be read"),
+    "a key that is there": ("*** Begin Patch\n*** Add File: drafts/n.md\n+[@smith2019]\n*** End Patch\n", ""),
+    "a wrong key taken out": (
+        "*** Begin Patch\n*** Update File: drafts/a.md\n@@\n-[@jones1]\n+[@smith2019]\n*** End Patch\n",
+        "",
+    ),
+    "another file": ("*** Begin Patch\n*** Add File: notes/n.md\n+[@jones1]\n*** End Patch\n", ""),
+}
+
+
+@pytest.mark.parametrize("name", PATCHES)
+def test_every_file_of_a_patch_of_codex_is_held_against_the_ledger(tmp_path: Path, name: str) -> None:
+    patch, said = PATCHES[name]
+    (tmp_path / "drafts").mkdir()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "refs.txt").write_text("smith2019\n")
+    payload = {
+        "session_id": "s", "turn_id": "t", "cwd": str(tmp_path), "hook_event_name": "PreToolUse", "model": "gpt-5.5",
+        "permission_mode": "default", "tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_use_id": "c",
+    }  # fmt: skip
+    answer = ask_front(
+        read_manifest(str(FOLDER)), payload, event="PreToolUse", config={"ledger": "refs.txt"}, client="codex"
+    )
+    assert answer.kinds == (("deny",) if said else ()), answer.text
+    assert said in answer.text

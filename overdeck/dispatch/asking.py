@@ -32,7 +32,12 @@ FORGOTTEN_S = 30 * 24 * 3600
 """Sessions that asked nothing for so long are forgotten when a new one begins."""
 MAX_UNREAD = 64 << 10
 """Bytes of the journal that may be read again at every look: a record is written, and synced, only when it must be."""
-WORK = ("Edit", "MultiEdit", "NotebookEdit", "Write")
+WORK = frozenset((
+    "Edit", "MultiEdit", "NotebookEdit", "Write",
+    "apply_patch", "write_file", "replace", "write", "edit", "multiedit", "patch",
+))  # fmt: skip
+"""Tools that change files: Claude Code's names, and those of Codex, Gemini CLI and OpenCode, for the front logs a call
+under the name its client gave it."""
 JOURNAL = "modules/work-rows/journal.jsonl"
 
 
