@@ -95,10 +95,11 @@ def adopted(root: Path, scripts: list[Path]) -> Path:
 
 
 ACTING = (
-    ("one gate acts", "git push --force", 1.4),
-    ("a commit that is held", "git commit -m x", None),
+    ("one gate acts", "Read", {"file_path": "/home/dev/proj/.env"}, 1.4),
+    ("one gate acts that reads shell text", "Bash", {"command": "git push --force", "description": "d"}, 1.4),
+    ("a commit is held", "Bash", {"command": "git commit -m x", "description": "d"}, None),
 )
-"""What is asked, the command, and its bar: DESIGN.md has one for a gate that acts. A commit asks git itself."""
+"""What happens, the tool, its input, and the bar of DESIGN.md where it has one. A commit asks git itself."""
 
 
 def shipped_fleet(root: Path) -> Path:

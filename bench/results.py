@@ -186,17 +186,10 @@ def _rows(folder: Path) -> list[Row]:
                 pairs=20,
             ),
         ]
-    for what, command, bar in fleets.ACTING:
-        rows.append(
-            Row(
-                f"all guards and gates on: {what} / `python3 -I -S -c pass`",
-                bare,
-                shipped_front("PreToolUse"),
-                fleets.call(command),
-                bar,
-                bar,
-            )
-        )
+    for what, tool, tool_input, bar in fleets.ACTING:
+        asked = json.loads(fleets.call("ls")) | {"tool_name": tool, "tool_input": tool_input}
+        what = f"all guards and gates on: {what} / `python3 -I -S -c pass`"
+        rows.append(Row(what, bare, shipped_front("PreToolUse"), json.dumps(asked).encode(), bar, bar))
     one = fleets.call("word3 push x")
     everyone = fleets.call("; ".join(f"word{number} x" for number in range(28)))
     hooks = event_arm("28 hooks", fleets.hooks(folder / "hooks-28", 28), "PreToolUse", "Bash")
