@@ -74,6 +74,26 @@ def test_a_call_that_no_module_is_for_starts_nothing(fronts: Any, client: str) -
 
 
 @pytest.mark.parametrize("client", FOLDER)
+def test_the_native_front_decides_that_by_itself(native_front: Path, tmp_path: Path, client: str) -> None:
+    front = Front(tmp_path, native=native_front, client=client)
+    front.module("gate", "return deny('no')", toml='literals = ["forbidden"]')
+    front.recipe.python = "/bin/false"
+    front.install()
+    assert call(front, bash(client, "echo hi")).stdout == ""
+    assert "Python did not start" in call(front, bash(client, "forbidden")).answer["systemMessage"]
+
+
+def test_a_literal_of_the_whole_payload_skips_nothing_because_another_client_says_it_in_other_words(
+    fronts: Any,
+) -> None:
+    front = fronts("gemini")
+    toml = 'literals = ["PreToolUse"]\nliterals_in = "payload"'
+    front.module("gate", "return deny(call.payload['hook_event_name'])", toml=toml)
+    front.install()
+    assert "PreToolUse" in refused("gemini", call(front, bash("gemini", "x")))
+
+
+@pytest.mark.parametrize("client", FOLDER)
 @pytest.mark.parametrize("failure", ["raise ValueError('x')", "import os; os._exit(3)", "return 'nonsense'"])
 def test_a_gate_that_fails_denies(fronts: Any, client: str, failure: str) -> None:
     front = fronts(client)
