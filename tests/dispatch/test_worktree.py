@@ -52,6 +52,19 @@ def test_every_change_makes_another(work: Path, change: str) -> None:
     assert held(work) != before
 
 
+def test_a_change_that_only_the_age_of_the_index_gives_away_is_seen(work: Path, tmp_path: Path) -> None:
+    """A file as new as git's index may have changed behind it: git looks again, and so must whoever copies the index."""
+    git(work, "config", "core.trustctime", "false", home=tmp_path)
+    moment = (1_700_000_000 * 10**9, 1_700_000_000 * 10**9)
+    os.utime(work / "a.txt", ns=moment)
+    git(work, "add", "--refresh", "a.txt", home=tmp_path)
+    os.utime(work / ".git" / "index", ns=moment)
+    before = held(work)
+    (work / "a.txt").write_text("two\n")
+    os.utime(work / "a.txt", ns=moment)
+    assert held(work) != before
+
+
 def test_staging_and_committing_a_part_change_nothing(work: Path, tmp_path: Path) -> None:
     (work / "a.txt").write_text("two\n")
     (work / "b.txt").write_text("b\n")
