@@ -53,7 +53,7 @@ def test_every_change_makes_another(work: Path, change: str) -> None:
 
 
 def test_a_change_that_only_the_age_of_the_index_gives_away_is_seen(work: Path, tmp_path: Path) -> None:
-    """A file as new as git's index may have changed behind it: git looks again, and so must whoever copies the index."""
+    """A file as new as git's index may have changed behind it: git looks again, so must whoever copies it."""
     git(work, "config", "core.trustctime", "false", home=tmp_path)
     moment = (1_700_000_000 * 10**9, 1_700_000_000 * 10**9)
     os.utime(work / "a.txt", ns=moment)
