@@ -20,7 +20,9 @@ def module(tmp_path: Path, cases: list[tuple[str, str]]) -> Manifest:
         "from overdeck.dispatch.module import deny\ndef evaluate(call):\n"
         "    return deny('no') if 'bad' in call.input['command'] else None\n"
     )
-    lines: list[dict[str, Any]] = [{"name": text, "payload": bash(text), "expect": expect} for text, expect in cases]
+    lines: list[dict[str, Any]] = [
+        {"name": text, "payload": bash(text), "expect": expect} for text, expect in cases
+    ]
     (folder / "matrix.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     return read_manifest(str(folder))
 
