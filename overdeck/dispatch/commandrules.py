@@ -33,11 +33,14 @@ def located(
     rules: list[dict[str, Any]], text: str, cwd: str = ""
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any], Command]]:
     """Each command of ``text`` that a rule matches, with rule and pattern. Raises ValueError as ``commands``."""
-    base = cwd
+    folders = [cwd]  # of the shell at each depth: what a subshell changes ends with it
     for command in commands(text):
+        del folders[command.depth + 1 :]
+        folders += [folders[-1]] * (command.depth + 1 - len(folders))
+        base = folders[-1]
         program = command.program
         if program in ("cd", "pushd"):
-            base = _changed(base, command.arguments)
+            folders[-1] = _changed(base, command.arguments)
         for rule in rules:
             pattern = next((p for p in rule["patterns"] if _fits(p, command, program, base)), None)
             if pattern is not None:

@@ -53,13 +53,17 @@ _OPERANDS = {"timeout": 1, "flock": 1, "chroot": 1, "taskset": 1, "chrt": 1}
 
 
 class Command:
-    """One simple command: ``words`` from its program on, and the ``targets`` of its redirections."""
+    """One simple command: ``words`` from its program on, and the ``targets`` of its redirections.
 
-    __slots__ = ("targets", "words")
+    ``depth`` is how many subshells, substitutions and quoted texts it stands in.
+    """
 
-    def __init__(self, words: list[Word], targets: list[str]) -> None:
+    __slots__ = ("depth", "targets", "words")
+
+    def __init__(self, words: list[Word], targets: list[str], depth: int) -> None:
         self.words = words
         self.targets = targets
+        self.depth = depth
 
     @property
     def program(self) -> str:
@@ -105,7 +109,7 @@ def _unwrap(simple: Simple, found: list[Command]) -> None:
             rest = rest[1:]
         elif program in _PREFIXES:
             started, maybe, split = _past_options(program, rest[1:])
-            found.append(Command(rest[: len(rest) - len(started)], []))
+            found.append(Command(rest[: len(rest) - len(started)], [], depth))
             if maybe:
                 _unwrap(Simple(maybe, [], simple.script, depth + 1, None), found)
             if split:
@@ -115,7 +119,7 @@ def _unwrap(simple: Simple, found: list[Command]) -> None:
             rest = started
         else:
             break
-    command = Command(rest, simple.targets)
+    command = Command(rest, simple.targets, depth)
     if rest or simple.targets:
         found.append(command)
     for text in _scripts(command, simple):

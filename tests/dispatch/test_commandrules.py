@@ -31,6 +31,9 @@ def matched(pattern: str, text: str, cwd: str = "/home/dev/proj") -> bool:
         ("a <root>", "cd / && a bin"),
         ("a <root>", "cd /usr; cd ..; a *"),
         ("a <root>", "pushd /; a ./*"),
+        ("a <root>", "cd / && (a *)"),
+        ("a <root>", "(cd / && a *)"),
+        ("a <root>", "bash -c 'cd /; a *'"),
     ],
 )
 def test_a_pattern_matches(pattern: str, text: str) -> None:
@@ -51,6 +54,8 @@ def test_a_pattern_matches(pattern: str, text: str) -> None:
         ("* ><device>", "x </dev/null >/dev/null"),
         ("a <root>", "cd /tmp/x && a *"),
         ("a <root>", "cd $X && a *"),
+        ("a <root>", "(cd /usr && ls); a *"),
+        ("a <root>", "x=$(cd /; pwd); a *"),
         ("a <root>", "cd - && a *"),
         ("a <root>", 'a "$X"/*'),
         ("a", "b a"),
