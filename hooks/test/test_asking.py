@@ -231,6 +231,26 @@ def test_kill_9_in_the_middle_costs_at_most_a_question(gates: Front) -> None:
     assert json.loads(memory(gates).read_text())["asked"] == 1, "whole, and within the cap"
 
 
+@pytest.mark.parametrize(
+    ("client", "after", "end"),
+    [("codex", "PostToolUse.apply_patch", "Stop"), ("gemini", "AfterTool.write_file", "AfterAgent")],
+)
+@pytest.mark.parametrize("native", [False, True], ids=["python", "native"])
+def test_work_counts_in_other_clients_too(
+    tmp_path: Path, request: pytest.FixtureRequest, client: str, after: str, end: str, native: bool
+) -> None:
+    built = request.getfixturevalue("native_front") if native else None
+    front = Front(tmp_path, native=built, client=client)
+    for id in IDS:
+        shutil.copytree(shipped("modules", id), front.modules / id)
+    configure(front)
+    folder = "gemini-cli" if client == "gemini" else client
+    work, stop = recorded(f"{folder}/{after}"), recorded(f"{folder}/{end}")
+    assert front.call({**stop, "session_id": work["session_id"]}, "Stop").stdout == ""
+    front.call(work, "PostToolUse")
+    assert asked(front.call({**stop, "session_id": work["session_id"]}, "Stop"))
+
+
 def test_sessions_that_have_asked_nothing_for_long_are_forgotten(gates: Front) -> None:
     edited(gates)
     stopped(gates)
