@@ -7,6 +7,7 @@ from overdeck.authoring.fleet import entry_path, interpreter
 from overdeck.dispatch import planning
 from overdeck.dispatch.planning import Recipe
 from overdeck.dispatch.writing import replace
+from overdeck.paths import shipped
 from overdeck.wiring.adopt.candidates import Candidate
 from overdeck.wiring.adopt.folder import manifest, write_folder
 from overdeck.wiring.adopt.interpreter import script_of
@@ -93,12 +94,30 @@ def adopted(root: Path, scripts: list[Path]) -> Path:
     return plans
 
 
-def _write_plans(root: Path, events: tuple[str, ...]) -> None:
+ACTING = (
+    ("one gate acts", "Read", {"file_path": "/home/dev/proj/.env"}, 1.4),
+    ("one gate acts that reads shell text", "Bash", {"command": "git push --force", "description": "d"}, 1.4),
+    ("a commit is held", "Bash", {"command": "git commit -m x", "description": "d"}, None),
+)
+"""What happens, the tool, its input, and the bar of DESIGN.md where it has one. A commit asks git itself."""
+
+
+def shipped_fleet(root: Path) -> Path:
+    """Every shipped guard and gate on at once, as two lines of config do it; returns the folder of plans."""
+    plans = root / "state" / "plans" / "claude"
+    for folder in (plans, root / "user"):
+        folder.mkdir(parents=True, mode=0o700)
+    (root / "config.toml").write_text('packs = ["guards", "gates"]\n')
+    _write_plans(root, ("PreToolUse", "PostToolUse", "Stop"), modules=shipped("modules"))
+    return plans
+
+
+def _write_plans(root: Path, events: tuple[str, ...], *, modules: Path | None = None) -> None:
     state = root / "state"
     recipe = Recipe(
         client="claude", plans=str(state / "plans" / "claude"), python=str(interpreter()), entry=str(entry_path()),
-        state=str(state), config=str(root / "config.toml"), shipped=str(root / "modules"), user=str(root / "user"),
-        fires=str(state / "hook-fires.jsonl"), calls=str(state / "hook-calls.jsonl"),
+        state=str(state), config=str(root / "config.toml"), shipped=str(modules or root / "modules"),
+        user=str(root / "user"),        fires=str(state / "hook-fires.jsonl"), calls=str(state / "hook-calls.jsonl"),
     )  # fmt: skip
     replace(f"{recipe.plans}/{planning.RECIPE}", recipe.encode())
     fleet = planning.load(recipe)

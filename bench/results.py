@@ -135,7 +135,8 @@ def _rows(folder: Path) -> list[Row]:
         Row("no-op call, 20 modules / `true`", true, front(20), fleets.call("echo hi"), 1.1, 1.1),
         Row("no-op call, 200 modules / `true`", true, front(200), fleets.call("echo hi"), 1.5, 1.5),
     ]
-    if (cat := _catnull(folder)) is not None:
+    cat = _catnull(folder)
+    if cat is not None:
         rows += [
             Row("1.5 MB tool output / `cat` to /dev/null", cat, front(20, "PostToolUse"), big, 1.4, 1.3),
             Row(
@@ -148,6 +149,53 @@ def _rows(folder: Path) -> list[Row]:
             ),
             Row("20 MB tool output / the same `cat`", cat, front(20, "PostToolUse"), bigger, 4.5, 4.5, pairs=20),
         ]
+    everything = fleets.shipped_fleet(folder / "everything")
+
+    def shipped_front(event: str) -> Arm:
+        return command_arm("all shipped", [str(built.path), event, "--plan", str(everything)])
+
+    rows.append(
+        Row(
+            "all guards and gates on: no-op call / `true`",
+            true,
+            shipped_front("PreToolUse"),
+            fleets.call("echo hi"),
+            1.1,
+            1.1,
+        )
+    )
+    if cat is not None:
+        rows += [
+            Row(
+                "all guards and gates on: 1.5 MB tool output / `cat` to /dev/null",
+                cat,
+                shipped_front("PostToolUse"),
+                big,
+                1.4,
+                1.3,
+            ),
+            Row(
+                "all guards and gates on: 1.5 MB tool input / the same `cat`",
+                cat,
+                shipped_front("PreToolUse"),
+                json.dumps(written).encode(),
+                2.0,
+                2.0,
+            ),
+            Row(
+                "all guards and gates on: 20 MB tool output / the same `cat`",
+                cat,
+                shipped_front("PostToolUse"),
+                bigger,
+                4.5,
+                4.5,
+                pairs=20,
+            ),
+        ]
+    for what, tool, tool_input, bar in fleets.ACTING:
+        asked = json.loads(fleets.call("ls")) | {"tool_name": tool, "tool_input": tool_input}
+        what = f"all guards and gates on: {what} / `python3 -I -S -c pass`"
+        rows.append(Row(what, bare, shipped_front("PreToolUse"), json.dumps(asked).encode(), bar, bar))
     one = fleets.call("word3 push x")
     everyone = fleets.call("; ".join(f"word{number} x" for number in range(28)))
     hooks = event_arm("28 hooks", fleets.hooks(folder / "hooks-28", 28), "PreToolUse", "Bash")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from overdeck.errors import ExitCode, OverdeckError
+from overdeck.files import write_atomically
 from overdeck.paths import Places, shipped
 from overdeck.process import Completed, argv_of, run, script
 
@@ -121,7 +122,8 @@ def tell(say: Callable[[str], None], *, pairs: int = 20) -> list[Step]:
             shown=24,
         )  # fmt: skip
 
-        stage.chapter("One process instead: the guards that ship, as modules of one dispatcher.")
+        stage.chapter("One process instead: the guards and advisers that ship, as modules of one dispatcher.")
+        write_atomically(_places(stage).config_file, b'packs = ["guards", "drafts"]\n')
         stage.run("overdeck", "install", title="install", shown=6)
         entry = _entry(stage.home / ".claude" / "settings.json")
         stage.chapter("A payload from the client, through the installed entry: denied, and why.")

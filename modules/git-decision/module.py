@@ -1,13 +1,14 @@
 """Holds git commands that throw work away until the owner has said so.
 
 Reads the command as a shell would (overdeck.dispatch.shell says what it does not see). Git accepts unique
-abbreviations of long options, so ``--har`` counts as ``--hard``.
+abbreviations of long options, so ``--har`` counts as ``--hard``. Does not see aliases of the user's own git config,
+scripts that call git, and single files put back (``git checkout -- FILE``): a model that edits does that all day.
 """
 
 from itertools import pairwise
 
 from overdeck.dispatch.module import Call, Verdict, ask, deny
-from overdeck.dispatch.shell import commands
+from overdeck.dispatch.shell import Command, commands
 
 _GLOBAL_WITH_ARGUMENT = (
     "-C",
@@ -19,12 +20,15 @@ _GLOBAL_WITH_ARGUMENT = (
     "--config-env",
     "--attr-source",
 )
+_WHOLE_TREE = (".", "./", ":/", "*")
 _PUSH_OPTIONS = ("--force", "--force-with-lease", "--mirror", "--delete", "--prune")
 
 
 def evaluate(call: Call) -> Verdict | None:
     """Ask (or deny, by config) for a force-push, a hard reset or a branch deletion."""
-    found = [what for command in _git_calls(str(call.input.get("command", ""))) if (what := _throws_away(command))]
+    text = str(call.input.get("command", ""))
+    found = [what for arguments in _git_calls(text) if (what := _throws_away(arguments))]
+    found += ["removing .git" for command in commands(text) if _removes_history(command)]
     if not found:
         return None
     reason = (
@@ -73,7 +77,35 @@ def _throws_away(arguments: list[str]) -> str:
         return "a branch deletion"
     elif verb == "update-ref" and "-d" in rest:
         return "a ref deletion"
+    elif verb == "clean" and (_short(rest, "f") or any(_is(option, ("--force",)) for option in rest)):
+        if not (_short(rest, "n") or any(_is(option, ("--dry-run",)) for option in rest)):
+            return "deleting files that git does not know"
+    elif verb == "stash" and rest[:1] in (["drop"], ["clear"]):
+        return "throwing a stash away"
+    elif verb in ("checkout", "switch") and (
+        _short(rest, "f") or any(_is(option, ("--force", "--discard-changes")) for option in rest)
+    ):
+        return "a forced checkout"
+    elif verb in ("checkout", "restore") and any(word in _WHOLE_TREE for word in rest) and "--staged" not in rest:
+        return "putting the whole tree back"
+    elif (
+        verb == "worktree"
+        and rest[:1] == ["remove"]
+        and _short(rest, "f") | any(_is(o, ("--force",)) for o in rest)
+    ):
+        return "removing a worktree with its changes"
+    elif verb in ("filter-branch", "filter-repo") or (verb == "reflog" and rest[:1] in (["expire"], ["delete"])):
+        return "rewriting history"
     return ""
+
+
+def _removes_history(command: Command) -> bool:
+    """Whether ``rm -r`` is given a repository's ``.git``."""
+    return (
+        command.program == "rm"
+        and _short(command.arguments, "rR") | ("--recursive" in command.arguments)
+        and any(word.rstrip("/").rpartition("/")[2] == ".git" for word in command.arguments)
+    )
 
 
 def _is(word: str, options: tuple[str, ...]) -> bool:

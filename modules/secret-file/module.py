@@ -1,7 +1,7 @@
 """Keeps secret files from being read into the session, overwritten or committed.
 
-Looks at the paths a tool names and at the words of a Bash command. Does not see a path built from variables or
-globs (``cat .e*``), nor what a script reads by itself.
+Looks at the paths a tool or a patch names and at the words of a Bash command. Does not see a path built from
+variables or globs (``cat .e*``), nor what a script reads by itself.
 """
 
 from overdeck.dispatch.module import Call, Verdict, deny
@@ -26,7 +26,9 @@ _PLACES = (".aws/credentials", ".docker/config.json", ".kube/config", ".cargo/cr
 _STEMS = ("secrets.",)
 _STEM_ENDS = (".yaml", ".yml", ".json", ".toml")
 _SAMPLES = (".example", ".sample", ".template", ".dist", ".schema", ".md")
+_SAMPLE_PARTS = ("example", "sample", "template")
 _SHOWS_NOTHING = ("[", "[[", "chmod", "chown", "echo", "ls", "mkdir", "printf", "stat", "test", "type", "which")
+_PATCH_HEADERS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
 _PATH_KEYS = ("file_path", "notebook_path", "path", "glob")
 
 
@@ -48,7 +50,7 @@ def evaluate(call: Call) -> Verdict | None:
 def is_secret(path: str) -> bool:
     """Whether a path names a file that usually holds a key, a token or a password."""
     name = path.rstrip("/").rpartition("/")[2]
-    if name.endswith(_SAMPLES):
+    if name.endswith(_SAMPLES) or any(part in _SAMPLE_PARTS for part in name.split(".")):
         return False
     if name in _NAMES or name.startswith(".env.") or name.endswith(_ENDS):
         return True
@@ -58,6 +60,9 @@ def is_secret(path: str) -> bool:
 
 
 def _paths(call: Call) -> list[str]:
+    if call.tool == "apply_patch":
+        lines = str(call.input.get("command", call.input.get("input", ""))).splitlines()
+        return [line[len(head) :].strip() for line in lines for head in _PATCH_HEADERS if line.startswith(head)]
     if call.tool != "Bash":
         named = [call.input.get(key) for key in _PATH_KEYS]
         if call.tool == "Glob":

@@ -38,7 +38,10 @@ def find(places: Places, module_id: str) -> Found:
 
 
 def describe(manifest: Manifest, *, on: bool) -> dict[str, Any]:
-    """A module as JSON-able data; ``cases`` counts its matrix, 0 where it cannot be read."""
+    """A module as JSON-able data; ``cases`` counts its matrix, 0 where it cannot be read.
+
+    ``rules`` is how many of its rules are on, None for a module that has none: without one it is in no plan.
+    """
     try:
         cases = len(read_cases(manifest))
     except ValueError:
@@ -51,11 +54,20 @@ def describe(manifest: Manifest, *, on: bool) -> dict[str, Any]:
         "on": on,
         "events": manifest.events,
         "literals": manifest.literals,
+        "rules": None if manifest.rule_keys is None else len(manifest.rules_on),
         "main_only": manifest.main_only,
         "background": manifest.background,
         "timeout_ms": manifest.timeout_ms,
         "lifetime_days": manifest.lifetime_days or "never",
-        "config": manifest.config,
+        "config": _written(manifest),
         "folder": manifest.folder,
         "cases": cases,
     }
+
+
+def _written(manifest: Manifest) -> dict[str, Any]:
+    """The configuration in force, its rules as they are written rather than as the plan has them."""
+    if manifest.rule_keys is None:
+        return manifest.config
+    rules = {name: r for name, r in manifest.rules.items() if name in manifest.rules_on or not manifest.rules_of}
+    return {**manifest.config, "rules": rules}

@@ -7,17 +7,22 @@ skip what the module would also have allowed. This is also a gate's canary.
 import json
 import os
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from overdeck.authoring.fleet import entry_path, front_command, interpreter
 from overdeck.dispatch.manifest import Manifest
-from overdeck.dispatch.planning import Fleet, Recipe, compile_plan
+from overdeck.dispatch.planning import Fleet, Recipe, compile_plan, overlay
+from overdeck.git import git
 from overdeck.process import NotCompleted, run
 
 EXPECTATIONS = ("none", "deny", "ask", "allow", "defer", "advise", "tell", "rewrite", "keep_going", "stop")
 DEADLINE_S = 20.0
+MAX_AT_ONCE = 4
+"""Cases at a time: each is two short calls of the front."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +52,20 @@ class MatrixResult:
 
 @dataclass(frozen=True)
 class Case:
-    """One line of matrix.jsonl. ``config`` overlays the module's own for this case."""
+    """One line of matrix.jsonl. ``config`` overlays the module's own for this case.
+
+    ``files`` are written below the throwaway folder of the run before it, relative path → text; its state is ``state``
+    there. ``{scratch}`` in a string of payload or config is that folder. ``repository`` names a folder of it that
+    becomes a git work tree with all its files staged.
+    """
 
     name: str
     payload: dict[str, Any]
     expect: str
     contains: str
     config: dict[str, Any]
+    files: dict[str, str]
+    repository: str
 
 
 def read_cases(manifest: Manifest) -> list[Case]:
@@ -67,7 +79,15 @@ def read_cases(manifest: Manifest) -> list[Case]:
             continue
         try:
             raw = json.loads(line)
-            case = Case(raw["name"], raw["payload"], raw["expect"], raw.get("contains", ""), raw.get("config", {}))
+            case = Case(
+                raw["name"],
+                raw["payload"],
+                raw["expect"],
+                raw.get("contains", ""),
+                raw.get("config", {}),
+                raw.get("files", {}),
+                raw.get("repository", ""),
+            )
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{path}:{number}: {type(error).__name__}: {error}") from None
         if not isinstance(case.payload, dict) or not isinstance(case.payload.get("hook_event_name"), str):
@@ -81,22 +101,41 @@ def read_cases(manifest: Manifest) -> list[Case]:
     return cases
 
 
-def run_matrix(manifest: Manifest) -> MatrixResult:
-    """Run every case with the prefilter and around it. Never raises for what the module does."""
+def run_matrix(manifest: Manifest, *, most: int | None = None) -> MatrixResult:
+    """Run the cases with the prefilter and around it, some at a time. Never raises for what the module does.
+
+    With ``most`` only so many of them: must-act and must-not-act in turn, from all over the matrix.
+    """
     try:
         cases = read_cases(manifest)
     except ValueError as error:
         return MatrixResult(manifest.id, 0, [str(error)])
     failures = [] if cases else [f"{manifest.folder}/matrix.jsonl holds no case, so nothing was tested"]
-    for case in cases:
-        with_prefilter = ask_front(manifest, case.payload, config=case.config)
-        around = ask_front(manifest, case.payload, config=case.config, prefilter=False)
-        failures += [f"{case.name}: {problem}" for problem in _problems(case, with_prefilter, around, manifest.id)]
+    chosen = cases if most is None else _some_of(cases, most)
+    with ThreadPoolExecutor(min(MAX_AT_ONCE, os.cpu_count() or 1)) as pool:
+        for found in pool.map(lambda case: _tried(manifest, case), chosen):
+            failures += found
     if cases and manifest.cls == "gate":
         expected = {case.expect for case in cases}
         if "none" not in expected or not expected - {"none"}:
             failures.append("a gate's matrix needs a case it must act on and one it must not")
-    return MatrixResult(manifest.id, len(cases), failures)
+    return MatrixResult(manifest.id, len(chosen), failures)
+
+
+def _tried(manifest: Manifest, case: Case) -> list[str]:
+    with_prefilter = ask_front(manifest, case.payload, case=case)
+    around = ask_front(manifest, case.payload, case=case, prefilter=False)
+    return [f"{case.name}: {problem}" for problem in _problems(case, with_prefilter, around, manifest.id)]
+
+
+def _some_of(cases: list[Case], most: int) -> list[Case]:
+    """At most ``most`` cases, half of them must-act where there are so many, evenly spread and in their order."""
+    acting = [index for index, case in enumerate(cases) if case.expect != "none"]
+    quiet = [index for index, case in enumerate(cases) if case.expect == "none"]
+    acts = min(len(acting), max(most - len(quiet), most // 2))
+    spread = [kind[len(kind) * n // count] for kind, count in ((acting, acts), (quiet, min(len(quiet), most - acts)))
+              for n in range(count)]  # fmt: skip
+    return [cases[index] for index in sorted(spread)]
 
 
 def ask_front(
@@ -105,22 +144,29 @@ def ask_front(
     *,
     event: str = "",
     config: dict[str, Any] | None = None,
+    case: Case | None = None,
     prefilter: bool = True,
     client: str = "claude",
 ) -> Answer:
-    """One payload of ``client`` through the real front, with a plan that holds this module alone, in a throwaway
-    state. ``event`` is Claude's name of it.
+    """One payload of ``client`` through the real front, with a plan that holds this module alone, in a throwaway state.
+
+    ``event`` is Claude's name of it. ``config`` overlays the module's own; ``case`` brings its configuration and the
+    files to run among.
     """
-    raw = payload if isinstance(payload, bytes) else json.dumps(payload, ensure_ascii=False).encode()
     event = event or (str(payload.get("hook_event_name", "")) if isinstance(payload, dict) else "")
     with tempfile.TemporaryDirectory(prefix="overdeck-matrix-") as scratch:
         plans = Path(scratch, "state", "plans", client)
         plans.mkdir(parents=True, mode=0o700)
+        if case is not None:
+            set_up(case, Path(scratch))
+        given = payload if isinstance(payload, bytes) else placed(payload, scratch)
+        raw = given if isinstance(given, bytes) else json.dumps(given, ensure_ascii=False).encode()
         recipe = _recipe(scratch, plans, client)
-        plan = compile_plan(recipe, _only(manifest), event)
+        mine = copy(manifest)
+        overlay(mine, placed(case.config if case else config or {}, scratch), f"{manifest.folder}/matrix.jsonl")
+        plan = compile_plan(recipe, _only(mine), event)
         plan.sources = []
         for module in plan.modules:
-            module.config = {**module.config, **(config or {})}
             if not prefilter:
                 module.literals = []
         (plans / f"{event}.plan").write_bytes(plan.encode())
@@ -132,7 +178,7 @@ def ask_front(
             return Answer(("broken",), f"the front {done.why}", "", {}, 0)
         log = Path(recipe.calls)
         line = json.loads(log.read_text("utf-8").splitlines()[-1]) if log.is_file() else {}
-    stdout = done.stdout.decode("utf-8", "replace")
+    stdout = done.stdout.decode("utf-8", "replace").replace(scratch, "{scratch}")
     kinds, text = decode(stdout, event)
     if done.code or done.stderr:
         kinds, text = ("broken",), f"exit {done.code}: {done.stderr.decode('utf-8', 'replace')[-500:]}"
@@ -188,6 +234,28 @@ def _problems(case: Case, with_prefilter: Answer, around: Answer, module: str) -
     elif case.contains not in around.text:
         problems.append(f"expected {case.contains!r} in: {around.text[:200]}")
     return problems
+
+
+def set_up(case: Case, scratch: Path) -> None:
+    for name, text in case.files.items():
+        path = scratch / name
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.write_text(text, "utf-8")
+    if case.repository:
+        nobody = ("-c", "user.name=nobody", "-c", "user.email=nobody@localhost")
+        for words in (("init", "-q"), (*nobody, "commit", "-q", "--allow-empty", "-m", "Start"), ("add", "--all")):
+            git(*words, cwd=scratch / case.repository, configured=False)
+
+
+def placed(value: Any, scratch: str) -> Any:
+    """The same with ``{scratch}`` in every string, keys too, replaced."""
+    if isinstance(value, str):
+        return value.replace("{scratch}", scratch)
+    if isinstance(value, list):
+        return [placed(item, scratch) for item in value]
+    if isinstance(value, dict):
+        return {placed(key, scratch): placed(item, scratch) for key, item in value.items()}
+    return value
 
 
 def _said(answer: Answer) -> str:

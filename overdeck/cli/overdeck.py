@@ -20,6 +20,8 @@ VERBS = [
     Verb("uninstall", "overdeck.cli.uninstall:uninstall", WIRING),
     Verb("adopt", "overdeck.cli.adopt:adopt", WIRING),
     Verb("hooks", "overdeck.cli.hooks:app", WIRING),
+    Verb("commit-gate", "overdeck.cli.commitgate:gate", WIRING),
+    Verb("git-hook", "overdeck.cli.commitgate:hook", WIRING),
     Verb("tui", "overdeck.cli.tui:tui", FIRED),
     Verb("ingest", "overdeck.cli.ingest:ingest", FIRED),
     Verb("fires", "overdeck.cli.fires:fires_app", FIRED),

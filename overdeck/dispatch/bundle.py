@@ -76,7 +76,10 @@ front.main(sys.argv)
 NOW = ("jsontext", "clients", "plan", "kept", "module", "record", "runner", "merge", "payload", "front")
 """What every call needs, each before those that import it; what is in neither list is found the usual way."""
 
-LATER = ("adopted", "descendants", "failside", "keepgoing", "matchers", "rawanswer", "stdin", "writing")
+LATER = (
+    "adopted", "commandrules", "descendants", "failside", "keepgoing", "matchers", "places", "rawanswer", "said",
+    "sessionfiles", "shell", "shelltext", "stdin", "writing",
+)  # fmt: skip
 """What few calls need: read and made a module at the first look into it."""
 
 ABROAD = {

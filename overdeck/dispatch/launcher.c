@@ -1193,8 +1193,10 @@ static void search_long(const uint8_t *text, size_t len, const uint8_t *wanted)
         Text w = literals[i].word;
         if (!wanted[i] || w.len >= 3)
             continue;
-        for (const uint8_t *p = text, *end = text + len; p < end && (p = memchr(p, w.at[0], (size_t)(end - p))); p++)
-            if ((size_t)(end - p) >= w.len && !memcmp(p, w.at, w.len)) {
+        size_t o = w.len == 2 && common((uint8_t)w.at[1]) < common((uint8_t)w.at[0]);  /* by its rarer letter */
+        const uint8_t *p = text + o, *end = text + len;
+        for (; p < end && (p = memchr(p, w.at[o], (size_t)(end - p))); p++)
+            if ((size_t)(end - p) >= w.len - o && !memcmp(p - o, w.at, w.len)) {
                 found(i);
                 break;
             }
@@ -1231,8 +1233,10 @@ static void search_short(const uint8_t *text, size_t len, const uint8_t *wanted)
         if (!wanted[i] || !present[(uint8_t)w.at[0]] || !present[(uint8_t)w.at[w.len - 1]] ||
             !present[(uint8_t)w.at[w.len / 2]] || modules[literals[i].module].may_act)
             continue;
-        for (const uint8_t *p = text, *end = text + len; p < end && (p = memchr(p, w.at[0], (size_t)(end - p))); p++)
-            if ((size_t)(end - p) >= w.len && !memcmp(p, w.at, w.len)) {
+        size_t o = w.len == 2 && common((uint8_t)w.at[1]) < common((uint8_t)w.at[0]);  /* by its rarer letter */
+        const uint8_t *p = text + o, *end = text + len;
+        for (; p < end && (p = memchr(p, w.at[o], (size_t)(end - p))); p++)
+            if ((size_t)(end - p) >= w.len - o && !memcmp(p - o, w.at, w.len)) {
                 found(i);
                 break;
             }

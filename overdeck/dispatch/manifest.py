@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posix
 
-from overdeck.dispatch import clients, matchers
+from overdeck.dispatch import clients, matchers, ruletables
 from overdeck.dispatch.plan import CLASSES, NATIVE_FIELDS, slurp, trusted
 
 TYPE_CHECKING = False
@@ -34,6 +34,8 @@ _KEYS = {
     "background",
     "config",
     "native",
+    "rules",
+    "rules_of",
     "memory_mb",
     "cpu_s",
     "adopted",
@@ -72,7 +74,9 @@ class ManifestError(Exception):
 class Manifest:
     """One module.toml, checked. ``config`` is the manifest's defaults overlaid by the user's table.
 
-    ``lifetime_days`` None means silence never makes it suspect (``"never"``).
+    ``lifetime_days`` None means silence never makes it suspect (``"never"``). ``rule_keys`` are the keys of a
+    rule, where it has rules (ruletables.py): of their tables, ``rules``, ``config["rules"]`` and the literals are made;
+    ``rules_on`` are the names of those in force.
     """
 
     __slots__ = (
@@ -90,6 +94,11 @@ class Manifest:
         "memory_mb",
         "native",
         "pack",
+        "prompt_literals",
+        "rule_keys",
+        "rules",
+        "rules_of",
+        "rules_on",
         "summary",
         "timeout_ms",
         "user",
@@ -107,6 +116,40 @@ class Manifest:
         self.config: dict[str, object] = {}
         self.native: list[str] | None = None
         self.memory_mb = self.cpu_s = 0
+        self.rule_keys: list[str] | None = None
+        self.rules: dict[str, Any] = {}
+        self.rules_of = ""
+        self.rules_on: list[str] = []
+        self.prompt_literals: list[str] = []
+
+    def literals_at(self, event: str) -> tuple[list[str], bool] | None:
+        """The literals of a call of ``event`` and whether they are looked for in the whole payload.
+
+        None where no rule is about this event: then the module has nothing to say.
+        """
+        if self.rule_keys is None:
+            return self.literals, self.literals_in_payload
+        found = (self.literals, False) if event in clients.TOOL_EVENTS else (self.prompt_literals, True)
+        return found if found[0] else None
+
+    def lay(self, tables: dict[str, Any], path: str) -> None:
+        """Lay rules over the manifest's own and compile them; raises ManifestError, about the file at ``path``."""
+        self.rules = ruletables.overlaid(self.rules, tables)
+        keys = self.rule_keys or []
+        needed = [key for key in keys if key[-1:] != "?"]
+        mine = self.rules
+        if self.rules_of:
+            mine = {name: rule for name, rule in mine.items() if isinstance(rule, dict) and {*needed} <= {*rule}}
+        try:
+            compiled = ruletables.compiled(mine, keys)
+        except ValueError as error:
+            raise ManifestError(path, f"[modules.{self.id}] {error}") from None
+        for word in (*compiled.input_literals, *compiled.prompt_literals):
+            if len(word) > MAX_LITERAL:
+                raise ManifestError(path, f"[modules.{self.id}] {word!r} is longer than {MAX_LITERAL} letters")
+        self.config = {**self.config, "rules": compiled.rules}
+        self.rules_on = [rule["name"] for rule in compiled.rules]
+        self.literals, self.prompt_literals = compiled.input_literals, compiled.prompt_literals
 
     @property
     def path(self) -> str:
@@ -169,7 +212,25 @@ def read_manifest(folder: str, *, user: bool = False) -> Manifest:
         raise ManifestError(path, "[config] must be a table")
     manifest.config = _adopted(table, manifest.cls, path) if manifest.cls == "adopted" else config
     manifest.native = _native(table, manifest.cls, path)
+    if "rules" in table or "rules_of" in table:
+        _rules(manifest, table, path)
     return manifest
+
+
+def _rules(manifest: Manifest, table: dict[str, Any], path: str) -> None:
+    keys = table.get("rules")
+    if not strings(keys) or not {key.removesuffix("?") for key in keys or []} <= set(ruletables.KEYS):
+        raise ManifestError(
+            path, f"rules must list some of {', '.join(ruletables.KEYS)}; '?' behind one that may miss"
+        )
+    if "literals" in table or "literals_in" in table:
+        raise ManifestError(path, "the literals of a module with rules are taken from its rules")
+    rules = manifest.config.get("rules", {})
+    if not isinstance(rules, dict):
+        raise ManifestError(path, "[config.rules] must be a table")
+    manifest.rule_keys = keys
+    manifest.rules_of = _text(table, "rules_of", path, "")
+    manifest.lay(rules, path)
 
 
 def _events(table: dict[str, Any], path: str) -> dict[str, str]:

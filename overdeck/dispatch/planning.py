@@ -141,11 +141,12 @@ def load(recipe: Recipe) -> Fleet:
                 if manifest.cls != "adopted" and manifest.timeout_ms > recipe.total_deadline_ms:
                     together = f"the {recipe.total_deadline_ms} ms that all modules of a call have together"
                     raise ManifestError(manifest.path, f"timeout_ms is over {together}")
-                _overlay(manifest, tables.get(manifest.id, {}), recipe.config)
+                overlay(manifest, tables.get(manifest.id, {}), recipe.config)
             except ManifestError as problem:
                 fleet.problems.append(problem)
                 continue
             fleet.found.append(manifest)
+    _share_rules(fleet, recipe.config)
     if not fleet.problems:
         # A pack that no module is in is a typo, and a typo must not switch its gates off.
         strange = sorted(set(packs) - known_packs)
@@ -177,6 +178,9 @@ def compile_plan(recipe: Recipe, fleet: Fleet, event: str) -> Plan:
     for manifest in fleet.enabled:
         if event not in manifest.events or (abroad and manifest.cls == "adopted"):
             continue  # an adopted hook speaks Claude's language only
+        literals = manifest.literals_at(event)
+        if literals is None:
+            continue
         matcher = manifest.events[event]
         module = Module(
             manifest.id,
@@ -184,9 +188,9 @@ def compile_plan(recipe: Recipe, fleet: Fleet, event: str) -> Plan:
             routing.routes(recipe.client, event, matcher),
             main_only=manifest.main_only,
             background=manifest.background,
-            literals_in_payload=manifest.literals_in_payload,
+            literals_in_payload=literals[1],
             # a payload that is another client's may say the same in other words
-            literals=[] if abroad and manifest.literals_in_payload else manifest.literals,
+            literals=[] if abroad and literals[1] else literals[0],
             matcher=matcher,
             folder=manifest.folder,
             timeout_ms=manifest.timeout_ms,
@@ -298,9 +302,27 @@ def _make_folder(path: str) -> None:
         pass
 
 
-def _overlay(manifest: Manifest, user: dict[str, Any], config_path: str) -> None:
-    """Lay the user's [modules.ID] over the manifest's defaults; a key or a type it does not know is an error."""
+def _share_rules(fleet: Fleet, config_path: str) -> None:
+    """Give a module with ``rules_of`` the rules of that module which concern it."""
+    by_id = {manifest.id: manifest for manifest in fleet.found}
+    for manifest in list(fleet.found):
+        if manifest.rules_of in by_id:
+            try:
+                manifest.lay(by_id[manifest.rules_of].rules, config_path)
+            except ManifestError as problem:
+                fleet.problems.append(problem)
+
+
+def overlay(manifest: Manifest, user: dict[str, Any], config_path: str) -> None:
+    """Lay the user's [modules.ID] over the manifest's defaults; a key or a type it does not know is a ManifestError."""
     config = dict(manifest.config)
+    rules = user.get("rules")
+    if manifest.rule_keys is not None and rules is not None:
+        if not isinstance(rules, dict):
+            raise ManifestError(config_path, f"[modules.{manifest.id}.rules] must be a table")
+        manifest.lay(rules, config_path)
+        config = dict(manifest.config)
+        user = {key: value for key, value in user.items() if key != "rules"}
     for key, value in user.items():
         where = f"[modules.{manifest.id}] {key}"
         if key == "enabled":
@@ -348,7 +370,20 @@ def _preloadable(name: str) -> bool:
     return name in _DISPATCH_API or (name.split(".", maxsplit=1)[0] in _SHARED and "__main__" not in name)
 
 
-_DISPATCH_API = ("overdeck.dispatch.module", "overdeck.dispatch.shell")
+_DISPATCH_API = tuple(
+    f"overdeck.dispatch.{name}"
+    for name in (
+        "asking",
+        "commandrules",
+        "gitcommand",
+        "module",
+        "passed",
+        "said",
+        "sessionfiles",
+        "shell",
+        "worktree",
+    )
+)
 _SHARED = frozenset((
     "abc", "argparse", "ast", "base64", "binascii", "bisect", "calendar", "codecs", "collections", "configparser",
     "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "difflib", "enum", "errno", "fcntl",

@@ -107,9 +107,11 @@ def preload(modules: list[Module]) -> None:
         for name in m.imports:
             counts[name] = counts.get(name, 0) + 1
     for name, count in counts.items():
-        if (count > 1 or len(modules) == 1) and name not in sys.modules:
+        if count > 1 or len(modules) == 1:
             try:
-                __import__(name)
+                if name not in sys.modules:
+                    __import__(name)
+                hasattr(sys.modules[name], "")  # what the bundle carries as bytes is made a module by this look
             except Terminated:
                 raise
             except BaseException:  # then it is the modules' own error, in their own processes

@@ -1,28 +1,29 @@
 """A shell command line as its simple commands: what a gate on Bash calls reads instead of a regex.
 
-Sees: quotes, backslashes, line continuations, ``$'…'``, ``;``, ``&&``, ``||``, ``|``, ``&``, newlines,
-subshells, ``$(…)``, backticks, ``<(…)``, redirections, here-documents (their bodies are data), comments,
-assignments, control words, and through ``env sudo timeout nohup nice time command exec
-builtin stdbuf setsid xargs``, ``bash -c`` (and sh, dash, zsh, ksh), ``eval`` and ``find -exec``. Deliberately
-does not see: the values of variables (``$CMD push``), what a substitution prints (``$(echo git) push``), aliases,
-globs and brace expansion, text piped or here-documented into a shell, commands sent elsewhere (``ssh host '…'``,
-``su -c``), and scripts on disk.
+Sees: quotes, backslashes, line continuations, ``$'…'``, ``;``, ``&&``, ``||``, ``|``, ``&``, newlines, subshells,
+``$(…)``, backticks, ``<(…)``, redirections, here-documents (their bodies are data, but scripts where a shell reads
+them), comments, assignments, control words; through what starts another program (``_PREFIXES``: ``env``, ``sudo``,
+``timeout``, ``xargs`` and so on), ``bash -c`` (and sh, dash, zsh, ksh), ``su -c``, ``script -c``, ``eval``,
+``trap``, ``watch``, ``find -exec``, and what ``echo``, ``printf`` or ``cat`` of plain text pipes into a shell.
+Deliberately does not see: the values of variables (``$CMD push``), what a substitution or a program prints (``$(echo
+git) push``, ``curl … | sh``), aliases, globs and brace expansion, commands sent elsewhere (``ssh host '…'``,
+``docker exec``), code of other languages (``python -c``), and scripts on disk.
 """
 
 from __future__ import annotations
 
-MAX_DEPTH = 30
+from overdeck.dispatch.shelltext import MAX_DEPTH, SUBSTITUTED, Reader, Simple, Word, is_assignment, nested_text
 
-_BREAKS = ";|&\n()"
+MAX_LETTERS = 256 << 10
+"""A longer text is refused: half a second's reading. No shell takes one argument of half that (MAX_ARG_STRLEN)."""
 _SHELLS = ("bash", "sh", "dash", "zsh", "ksh")
 _CONTROL = ("if", "then", "else", "elif", "do", "while", "until", "!", "{", "}", "coproc")
-_SUBSTITUTED = "\0"
-"""Stands in a word for what a substitution prints, which nobody knows before it runs."""
 _PREFIXES = {
     # program: its options that take a separate argument
     "env": ("-u", "--unset", "-C", "--chdir", "-a", "--argv0"),
     "sudo": ("-u", "-g", "-h", "-p", "-C", "-D", "-R", "-T", "-U", "--user", "--group"),
     "doas": ("-u", "-C"),
+    "pkexec": ("--user",),
     "timeout": ("-k", "-s", "--kill-after", "--signal"),
     "time": ("-f", "-o", "--format", "--output"),
     "nohup": (),
@@ -31,33 +32,38 @@ _PREFIXES = {
     "command": (),
     "exec": ("-a",),
     "builtin": (),
+    "noglob": (),
     "setsid": (),
     "stdbuf": ("-i", "-o", "-e", "--input", "--output", "--error"),
     "xargs": ("-I", "-n", "-P", "-L", "-d", "-E", "-s", "-a", "--max-args", "--max-procs", "--delimiter"),
+    "parallel": ("-j", "-n", "-N", "-I", "-a", "--jobs", "--joblog", "--delay"),
+    "flock": ("-w", "-E", "--timeout", "--conflict-exit-code"),
+    "chroot": (),
+    "unshare": (),
+    "taskset": (),
+    "chrt": (),
+    "strace": ("-e", "-o", "-p", "-s", "-P", "-E", "-u"),
+    "systemd-run": ("-p", "-E", "-t", "--unit", "--slice", "--property", "--setenv", "--uid", "--gid"),
+    "caffeinate": ("-t", "-w"),
+    "busybox": (),
+    "watch": ("-n", "--interval"),
 }
-_ESCAPES = {
-    "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
-}  # fmt: skip
-
-
-class Word:
-    """One word with quotes resolved. ``end`` is where it ends in the text as given, or -1 in nested text."""
-
-    __slots__ = ("end", "text")
-
-    def __init__(self, text: str, end: int) -> None:
-        self.text = text
-        self.end = end
+_OPERANDS = {"timeout": 1, "flock": 1, "chroot": 1, "taskset": 1, "chrt": 1}
+"""How many words of its own such a program takes before the command: a duration, a file, a folder, a mask."""
 
 
 class Command:
-    """One simple command: ``words`` from its program on, and the ``targets`` of its redirections."""
+    """One simple command: ``words`` from its program on, and the ``targets`` of its redirections.
 
-    __slots__ = ("targets", "words")
+    ``depth`` is how many subshells, substitutions and quoted texts it stands in.
+    """
 
-    def __init__(self, words: list[Word], targets: list[str]) -> None:
+    __slots__ = ("depth", "targets", "words")
+
+    def __init__(self, words: list[Word], targets: list[str], depth: int) -> None:
         self.words = words
         self.targets = targets
+        self.depth = depth
 
     @property
     def program(self) -> str:
@@ -70,377 +76,98 @@ class Command:
 
 
 def commands(text: str) -> list[Command]:
-    """Every simple command in ``text``, nested ones included. Raises ValueError when nested too deep."""
-    reader = _Reader(text, 0, 0)
-    reader.block("")
+    """Every simple command in ``text``, nested ones included. Raises ValueError when nested too deep or too long."""
     found: list[Command] = []
-    for words, targets, depth in reader.found:
-        _unwrap(words, targets, depth, found)
+    for simple in written(text):
+        _unwrap(simple, found)
     return found
 
 
-class _Reader:
-    """Reads one text; nested texts get readers of their own whose finds are added to ``found``."""
-
-    def __init__(self, text: str, depth: int, base: int) -> None:
-        if depth > MAX_DEPTH:
-            raise ValueError(f"shell text nested more than {MAX_DEPTH} deep")
-        self.text = text
-        self.at = 0
-        self.depth = depth
-        self.base = base  # offset of ``text`` in the text as given; -1 when offsets have no meaning there
-        self.found: list[tuple[list[Word], list[str], int]] = []
-        self.heredocs: list[tuple[str, bool, bool]] = []  # delimiter, tabs stripped, substitutions expanded
-
-    def block(self, closer: str) -> None:
-        """Read commands up to ``closer`` (taken) or the end of the text."""
-        text = self.text
-        words: list[Word] = []
-        targets: list[str] = []
-        cases = 0
-        while self.at < len(text):
-            letter = text[self.at]
-            if letter == ")" and cases:
-                self.at += 1  # the end of a pattern of case, not of this block
-                words, targets = [], []
-            elif closer and letter == closer:
-                self.at += 1
-                break
-            elif letter in " \t\r":
-                self.at += 1
-            elif letter == "\\" and text.startswith("\n", self.at + 1):
-                self.at += 2
-            elif letter == "&" and text.startswith(">", self.at + 1):
-                self.at += 1
-                self._redirection(targets)
-            elif letter == "(" and not words and text.startswith("((", self.at) and self._arithmetic(self.at + 2):
-                continue
-            elif letter in _BREAKS:
-                self.at += 1
-                self._end(words, targets)
-                words, targets = [], []
-                if letter == "\n":
-                    self._skip_heredocs()
-                elif letter == "(":
-                    self._nested(")")
-            elif letter == "#":
-                line_end = text.find("\n", self.at)
-                self.at = len(text) if line_end < 0 else line_end
-            elif letter in "<>" or (letter.isdigit() and self._is_redirection()):
-                self._redirection(targets)
-            else:
-                word = self._word()
-                following = text[self.at : self.at + 1]
-                if following and following in "<>" and word.text[:1] == "{" and word.text[-1:] == "}":
-                    continue  # {name}>file: a redirection that names its descriptor
-                words.append(word)
-                if word.text[-1:] == "=" and following == "(" and _is_assignment(word.text):
-                    self.at += 1
-                    self._data(")")
-                elif len(words) == 1:
-                    cases += (word.text == "case") - (word.text == "esac" and cases > 0)
-                    if word.text == "[[":
-                        self._data("]]")
-        self._end(words, targets)
-
-    def _end(self, words: list[Word], targets: list[str]) -> None:
-        if words or targets:
-            self.found.append((words, targets, self.depth))
-
-    def _nested(self, closer: str) -> None:
-        """Read a block inside this text, up to ``closer``."""
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise ValueError(f"shell text nested more than {MAX_DEPTH} deep")
-        self.block(closer)
-        self.depth -= 1
-
-    def _data(self, closer: str) -> None:
-        """Read words that are no commands (an array's items, a ``[[ … ]]``) up to ``closer``."""
-        while self.at < len(self.text):
-            letter = self.text[self.at]
-            if letter == closer:
-                self.at += 1
-                return
-            if letter in " \t\r<>" or letter in _BREAKS:
-                self.at += 1
-            elif self._word().text == closer:
-                return
-
-    def _arithmetic(self, start: int) -> bool:
-        """Pass over ``((…))`` from behind its parentheses; False, with nothing read, when it does not end in ``))``.
-
-        Inside only substitutions are commands: ``<<`` is a shift, words are variables.
-        """
-        at, finds, depth = self.at, len(self.found), 2
-        self.at = start
-        while self.at < len(self.text) and depth:
-            letter = self.text[self.at]
-            self.at += 1
-            if letter == "$":
-                self._dollar([], quoted=True)
-            elif letter == "`":
-                self._backticks()
-            elif letter == "\\":
-                self.at += 1
-            elif letter == "(":
-                depth += 1
-            elif letter == ")":
-                depth -= 1
-                if depth == 1 and not self.text.startswith(")", self.at):
-                    break
-        if depth == 0:
-            return True
-        self.at = at
-        del self.found[finds:]
-        return False
-
-    def _is_redirection(self) -> bool:
-        at = self.at
-        while at < len(self.text) and self.text[at].isdigit():
-            at += 1
-        before = self.text[self.at - 1] if self.at else " "
-        return at < len(self.text) and self.text[at] in "<>" and (before in " \t" or before in _BREAKS)
-
-    def _redirection(self, targets: list[str]) -> None:
-        text = self.text
-        while text[self.at].isdigit():
-            self.at += 1
-        operator = text[self.at]
-        self.at += 1
-        if text[self.at : self.at + 1] == "(":
-            self.at += 1
-            self._nested(")")
-            return
-        heredoc = strip = False
-        if operator == "<" and text.startswith("<<", self.at):
-            self.at += 2
-        elif operator == "<" and text.startswith("<", self.at):
-            self.at += 1
-            heredoc = True
-            strip = text.startswith("-", self.at)
-            self.at += strip
-        else:
-            while self.at < len(text) and text[self.at] in "<>&|":
-                self.at += 1
-        while self.at < len(text) and text[self.at] in " \t":
-            self.at += 1
-        if self.at < len(text) and text[self.at] not in _BREAKS:
-            start = self.at
-            word = self._word().text
-            if heredoc:
-                quoted = any(mark in text[start : self.at] for mark in "'\"\\")
-                self.heredocs.append((word, strip, not quoted))
-            elif not (word.isdigit() or word == "-"):
-                targets.append(word)
-
-    def _skip_heredocs(self) -> None:
-        """Pass over the bodies: data, but for the substitutions in one whose delimiter is not quoted."""
-        for delimiter, strip, expanded in self.heredocs:
-            body = []
-            while self.at < len(self.text):
-                line_end = self.text.find("\n", self.at)
-                line = self.text[self.at : line_end if line_end >= 0 else len(self.text)]
-                self.at = line_end + 1 if line_end >= 0 else len(self.text)
-                if (line.lstrip("\t") if strip else line) == delimiter:
-                    break
-                body.append(line)
-            if expanded:
-                inner = _Reader("\n".join(body), self.depth + 1, -1)
-                inner._double([], end="")
-                self.found += inner.found
-        self.heredocs = []
-
-    def _word(self) -> Word:
-        text = self.text
-        out: list[str] = []
-        while self.at < len(text):
-            letter = text[self.at]
-            if letter in " \t\r" or letter in _BREAKS or letter in "<>":
-                break
-            self.at += 1
-            if letter == "\\":
-                if text[self.at : self.at + 1] != "\n":
-                    out.append(text[self.at : self.at + 1])
-                self.at += 1
-            elif letter == "'":
-                out.append(self._until("'"))
-            elif letter == '"':
-                self._double(out)
-            elif letter == "$":
-                self._dollar(out, quoted=False)
-            elif letter == "`":
-                self._backticks()
-                out.append(_SUBSTITUTED)
-            else:
-                out.append(letter)
-        return Word("".join(out), self.base + self.at if self.base >= 0 else -1)
-
-    def _until(self, mark: str) -> str:
-        end = self.text.find(mark, self.at)
-        end = len(self.text) if end < 0 else end
-        piece = self.text[self.at : end]
-        self.at = end + 1
-        return piece
-
-    def _double(self, out: list[str], *, end: str = '"') -> None:
-        """Read as inside double quotes, up to ``end`` (empty: to the end of the text)."""
-        text = self.text
-        while self.at < len(text):
-            letter = text[self.at]
-            self.at += 1
-            if letter == end:
-                return
-            if letter == "\\":
-                following = text[self.at : self.at + 1]
-                if following not in ("$", "`", '"', "\\", "\n"):
-                    out.append("\\")
-                if following != "\n":
-                    out.append(following)
-                self.at += 1
-            elif letter == "$":
-                self._dollar(out, quoted=True)
-            elif letter == "`":
-                self._backticks()
-                out.append(_SUBSTITUTED)
-            else:
-                out.append(letter)
-
-    def _dollar(self, out: list[str], *, quoted: bool) -> None:
-        following = self.text[self.at : self.at + 1]
-        if following == "(":
-            if not (self.text.startswith("((", self.at) and self._arithmetic(self.at + 2)):
-                self.at += 1
-                self._nested(")")
-            out.append(_SUBSTITUTED)
-        elif following == "{":
-            start = self.at
-            self.at += 1
-            self._braces(quoted=quoted)
-            out.append("$" + self.text[start : self.at])
-        elif following == "'" and not quoted:
-            self.at += 1
-            out.append(self._ansi_c())
-        elif following == '"' and not quoted:
-            return
-        else:
-            out.append("$")
-
-    def _braces(self, *, quoted: bool) -> None:
-        """Pass over ``${…}`` from behind its brace; a default value may hold substitutions."""
-        while self.at < len(self.text):
-            letter = self.text[self.at]
-            self.at += 1
-            if letter == "}":
-                return
-            if letter == "\\":
-                self.at += 1
-            elif letter == "'" and not quoted:
-                self._until("'")
-            elif letter == '"':
-                self._double([])
-            elif letter == "$":
-                self._dollar([], quoted=quoted)
-            elif letter == "`":
-                self._backticks()
-
-    def _backticks(self) -> None:
-        inner: list[str] = []
-        while self.at < len(self.text):
-            letter = self.text[self.at]
-            self.at += 1
-            if letter == "`":
-                break
-            if letter == "\\" and self.text[self.at : self.at + 1] in ("`", "\\", "$"):
-                letter = self.text[self.at]
-                self.at += 1
-            inner.append(letter)
-        self.found += _nested_text("".join(inner), self.depth)
-
-    def _ansi_c(self) -> str:
-        """The text of ``$'…'``: letters may be written as octal, hex or Unicode numbers; a NUL ends it."""
-        text = self.text
-        out: list[str] = []
-        while self.at < len(text) and text[self.at] != "'":
-            letter = text[self.at]
-            self.at += 1
-            if letter != "\\" or self.at >= len(text):
-                out.append(letter)
-                continue
-            code = text[self.at]
-            self.at += 1
-            if code in "01234567":
-                self.at -= 1
-                out.append(self._number(8, 3))
-            elif code in "xuU":
-                out.append(self._number(16, {"x": 2, "u": 4, "U": 8}[code]))
-            elif code == "c":
-                out.append(chr(ord(text[self.at : self.at + 1] or "@") & 31))
-                self.at += 1
-            else:
-                out.append(_ESCAPES.get(code, code if code in "\\'\"?" else "\\" + code))
-        self.at += 1
-        return "".join(out).split("\0")[0]
-
-    def _number(self, base: int, most: int) -> str:
-        start = self.at
-        digits = "0123456789abcdefABCDEF" if base == 16 else "01234567"
-        while self.at < len(self.text) and self.at - start < most and self.text[self.at] in digits:
-            self.at += 1
-        value = int(self.text[start : self.at] or "0", base)
-        return chr(value) if value < 0x110000 else "\ufffd"
-
-
-def _nested_text(text: str, depth: int) -> list[tuple[list[Word], list[str], int]]:
-    reader = _Reader(text, depth + 1, -1)
+def written(text: str) -> list[Simple]:
+    """The simple commands of ``text`` as they are written. Raises ValueError as ``commands``."""
+    if len(text) > MAX_LETTERS:
+        raise ValueError(
+            f"a command of {len(text)} letters is too long to be judged (limit {MAX_LETTERS}): use a file"
+        )
+    reader = Reader(text, 0, 0)
     reader.block("")
     return reader.found
 
 
-def _unwrap(words: list[Word], targets: list[str], depth: int, found: list[Command]) -> None:
+def _unwrap(simple: Simple, found: list[Command]) -> None:
     """Add the command that really runs: past assignments, control words and prefixes, into ``bash -c``."""
+    depth = simple.depth
     if depth > MAX_DEPTH:
         raise ValueError(f"shell text nested more than {MAX_DEPTH} deep")
-    rest = words
+    rest = simple.words
     while rest:
         first = rest[0].text
         program = first.rpartition("/")[2]
         if first == "function":
             rest = rest[2:]
-        elif first in _CONTROL or _is_assignment(first):
+        elif first in _CONTROL or is_assignment(first):
             rest = rest[1:]
         elif program in _PREFIXES:
             started, maybe, split = _past_options(program, rest[1:])
-            found.append(Command(rest[: len(rest) - len(started)], []))
+            found.append(Command(rest[: len(rest) - len(started)], [], depth))
             if maybe:
-                _unwrap(maybe, [], depth + 1, found)
+                _unwrap(Simple(maybe, [], simple.script, depth + 1, None), found)
             if split:
-                text = split + "".join(f" {word.text}" for word in started)
-                for more in _nested_text(text, depth):
-                    _unwrap(*more, found)
+                _run(split + "".join(f" {word.text}" for word in started), depth, found)
+            if program in ("watch", "parallel") and len(started) == 1:
+                _run(started[0].text, depth, found)
             rest = started
         else:
             break
-    command = Command(rest, targets)
-    if rest or targets:
+    command = Command(rest, simple.targets, depth)
+    if rest or simple.targets:
         found.append(command)
-    inner = ""
-    if command.program in _SHELLS:
-        inner = _dash_c(command.arguments)
-    elif command.program == "eval":
-        inner = " ".join(argument for argument in command.arguments if argument != "--")
-    elif command.program == "find":
+    for text in _scripts(command, simple):
+        _run(text, depth, found)
+    if command.program == "find":
         for index, word in enumerate(rest):
             if word.text in ("-exec", "-execdir", "-ok", "-okdir"):
-                _unwrap(rest[index + 1 :], [], depth + 1, found)
-    if inner:
-        for more in _nested_text(inner, depth):
-            _unwrap(*more, found)
+                _unwrap(Simple(rest[index + 1 :], [], [], depth + 1, None), found)
 
 
-def _is_assignment(word: str) -> bool:
-    name, equals, _ = word.partition("=")
-    return bool(equals) and name.removesuffix("+").partition("[")[0].isidentifier()
+def _run(text: str, depth: int, found: list[Command]) -> None:
+    for more in nested_text(text, depth):
+        _unwrap(more, found)
+
+
+def _scripts(command: Command, simple: Simple) -> list[str]:
+    """The shell texts that a command runs."""
+    program, arguments = command.program, command.arguments
+    if program in _SHELLS:
+        inner, reads_input = _dash_c(arguments)
+        if not reads_input:
+            return [inner] if inner else []
+        return [*simple.script, *_printed(simple.feeder)]
+    if program == "eval":
+        return [" ".join(argument for argument in arguments if argument != "--")]
+    if program == "trap":
+        return arguments[:1]
+    if program in ("su", "script", "runuser"):
+        return [
+            arguments[index + 1] for index in range(len(arguments) - 1) if arguments[index] in ("-c", "--command")
+        ]
+    return []
+
+
+def _printed(feeder: Simple | None) -> list[str]:
+    """What an ``echo`` or ``printf`` of plain text, or a ``cat`` of a here-document, writes to its pipe."""
+    if feeder is None:
+        return []
+    texts = [word.text for word in feeder.words]
+    while texts and (texts[0] in _CONTROL or is_assignment(texts[0])):
+        del texts[0]
+    program = texts[0].rpartition("/")[2] if texts else ""
+    if program not in ("cat", "echo", "printf"):
+        return []
+    if program == "cat":
+        return feeder.script
+    words = [text for text in texts[1:] if text[:1] != "-" and SUBSTITUTED not in text]
+    return [" ".join(words).replace("\\n", "\n")]
 
 
 def _past_options(program: str, rest: list[Word]) -> tuple[list[Word], list[Word], str]:
@@ -467,13 +194,12 @@ def _past_options(program: str, rest: list[Word]) -> tuple[list[Word], list[Word
             rest = rest[1:]
         else:
             doubtful = len(option) > 2 and "=" not in option  # the single letters are all in the table
-    if program == "timeout":
-        rest = rest[1:]
+    rest = rest[_OPERANDS.get(program, 0) :]
     return rest, rest[1:] if doubtful else [], split
 
 
-def _dash_c(arguments: list[str]) -> str:
-    """The command string of ``bash -c`` (``-lc``, ``-euo pipefail -c`` too); empty when there is none."""
+def _dash_c(arguments: list[str]) -> tuple[str, bool]:
+    """The command string of ``bash -c`` (``-lc``, ``-euo pipefail -c`` too), and whether it reads its input instead."""
     command = False
     index = 0
     while index < len(arguments):
@@ -489,4 +215,6 @@ def _dash_c(arguments: list[str]) -> str:
         else:
             index -= 1
             break
-    return arguments[index] if command and index < len(arguments) else ""
+    if command:
+        return (arguments[index] if index < len(arguments) else ""), False
+    return "", index >= len(arguments) or "-s" in arguments

@@ -124,3 +124,69 @@ def test_a_config_that_cannot_be_read_is_raised_not_guessed(front: Front, text: 
     front.config.write_text(text)
     with pytest.raises(ManifestError, match=r"config\.toml"):
         planning.load(front.recipe)
+
+
+RULES = (
+    'id = "m"\npack = "guards"\nclass = "gate"\nrules = ["pattern", "reason?", "words?"]\n[events]\n'
+    'PreToolUse = "Bash"\nUserPromptSubmit = "*"\n[config.rules.a]\npattern = "tool drop"\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (('"pattern", ', '"pattern", "colour", '), "rules must list some of"),
+        (("rules = [", 'literals = ["x"]\nrules = ['), "taken from its rules"),
+        (('"tool drop"', '"* drop <moon>"'), "<moon> is not one of"),
+        (('"tool drop"', f'"{"x" * 65}"'), "longer than 64"),
+        (("[config.rules.a]\npattern", "[config]\nrules"), "must be a table"),
+    ],
+)
+def test_rules_that_cannot_be_read_are_a_fault(tmp_path: Path, change: tuple[str, str], fault: str) -> None:
+    with pytest.raises(ManifestError, match=r"module\.toml") as raised:
+        read_manifest(written(tmp_path, RULES.replace(*change)))
+    assert fault in raised.value.reason
+
+
+def test_the_literals_of_rules_are_those_of_the_event(tmp_path: Path) -> None:
+    manifest = read_manifest(written(tmp_path, RULES + 'words = ["yes"]\n'))
+    assert manifest.literals_at("PreToolUse") == (["drop"], False)
+    assert manifest.literals_at("UserPromptSubmit") == (["YES", "Yes", "yes"], True)
+
+
+def test_a_rule_of_the_user_brings_its_literal_into_the_plan(front: Front) -> None:
+    folder = front.module("m", "return None")
+    (folder / "module.toml").write_text(RULES)
+    front.config.write_text('[modules.m.rules.b]\npattern = "other wipe"\n')
+    fleet = planning.load(front.recipe)
+    assert fleet.problems == []
+    (module,) = planning.compile_plan(front.recipe, fleet, "PreToolUse").modules
+    assert module.literals == ["drop", "wipe"]
+    assert planning.compile_plan(front.recipe, fleet, "UserPromptSubmit").modules == []
+
+
+def test_a_module_without_a_rule_that_is_on_is_in_no_plan(front: Front) -> None:
+    folder = front.module("m", "return None")
+    (folder / "module.toml").write_text(RULES)
+    front.config.write_text("[modules.m.rules.a]\noff = true\n")
+    assert planning.compile_plan(front.recipe, planning.load(front.recipe), "PreToolUse").modules == []
+
+
+def test_rules_of_another_module_are_shared_where_they_have_what_is_needed(front: Front) -> None:
+    for name, head in (("m", RULES), ("n", RULES.replace('"m"', '"n"').replace("reason?", "reason"))):
+        folder = front.module(name, "return None")
+        text = head if name == "m" else head.split("[config")[0].replace("[events]", 'rules_of = "m"\n[events]')
+        (folder / "module.toml").write_text(text)
+    front.config.write_text('[modules.m.rules.b]\npattern = "other wipe"\nreason = "r"\n')
+    fleet = planning.load(front.recipe)
+    assert [m.literals for m in planning.compile_plan(front.recipe, fleet, "PreToolUse").modules] == [
+        ["drop", "wipe"],
+        ["wipe"],
+    ]
+
+
+def test_a_broken_rule_of_the_user_is_named(front: Front) -> None:
+    folder = front.module("m", "return None")
+    (folder / "module.toml").write_text(RULES)
+    front.config.write_text('[modules.m.rules.b]\npatern = "x"\n')
+    assert "[modules.m] rules.b has an unknown key 'patern'" in str(planning.load(front.recipe).problems[0])

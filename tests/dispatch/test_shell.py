@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overdeck.dispatch.shell import commands
+from overdeck.dispatch.shell import MAX_LETTERS, commands, written
 
 
 def programs(text: str) -> list[list[str]]:
@@ -69,6 +69,22 @@ def programs(text: str) -> list[list[str]]:
         ("{fd}>/dev/null a", [["a"]]),
         ("$'\\u0067\\x69t' $'push\\0x' $'-\\146'", [["git", "push", "-f"]]),
         ("a 'unclosed", [["a", "unclosed"]]),
+        ("bash <<'E'\na b\nE\nc", [["bash"], ["a", "b"], ["c"]]),
+        ("sudo -n bash -s x <<E\na $(b)\nE", [["sudo", "-n"], ["bash", "-s", "x"], ["b"], ["a", "\0"], ["b"]]),
+        ("bash script.sh <<E\na\nE", [["bash", "script.sh"]]),
+        ("bash <<< 'a b'", [["bash"], ["a", "b"]]),
+        ("cat <<< 'a b'", [["cat"]]),
+        ("echo 'a; b' | sh", [["echo", "a; b"], ["sh"], ["a"], ["b"]]),
+        ("printf 'a\\nb' | sudo bash", [["printf", "a\\nb"], ["sudo"], ["bash"], ["a"], ["b"]]),
+        ("cat <<E | bash\na\nE", [["cat"], ["bash"], ["a"]]),
+        ("echo a | cat", [["echo", "a"], ["cat"]]),
+        ("if x; then Y=1 echo a | sh; fi", [["x"], ["echo", "a"], ["sh"], ["a"], ["fi"]]),
+        ("echo a || sh", [["echo", "a"], ["sh"]]),
+        ("su - x -c 'a b'", [["su", "-", "x", "-c", "a b"], ["a", "b"]]),
+        ("trap 'a b' EXIT", [["trap", "a b", "EXIT"], ["a", "b"]]),
+        ("watch -n 1 'a b'", [["watch", "-n", "1"], ["a", "b"], ["a b"]]),
+        ("flock /tmp/l a b", [["flock", "/tmp/l"], ["a", "b"]]),
+        ("nice ionice -c 3 a", [["nice"], ["ionice", "-c", "3"], ["a"]]),
         ("", []),
         (";;", []),
     ],
@@ -99,6 +115,19 @@ def test_nesting_beyond_sense_is_refused_or_read_never_a_hang(text: str) -> None
         commands(text)
     except ValueError as error:
         assert "deep" in str(error)
+
+
+def test_a_text_no_shell_would_take_is_refused_instead_of_read_until_the_deadline() -> None:
+    commands("a;" * (MAX_LETTERS // 2))
+    with pytest.raises(ValueError, match="too long to be judged"):
+        commands("a" * (MAX_LETTERS + 1))
+
+
+def test_a_word_knows_where_it_begins_and_a_feeder_what_it_feeds() -> None:
+    text = "  X=1 'a' b | c; d || e"
+    found = written(text)
+    assert [text[word.start : word.end] for word in found[0].words] == ["X=1", "'a'", "b"]
+    assert [simple.feeder is found[0] for simple in found] == [False, True, False, False]
 
 
 @settings(max_examples=150, deadline=None)

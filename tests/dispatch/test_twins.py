@@ -126,6 +126,23 @@ def test_both_fronts_let_the_same_modules_act(
         assert (word, ids) == ("whole", twin(plan, parsed))
 
 
+@pytest.mark.parametrize("word", ["q", "rm", "-j", "aq", "qa", "rmq"])
+@pytest.mark.parametrize("where", ["start", "middle", "end", "nowhere"])
+def test_a_short_word_is_found_wherever_it_stands_in_a_long_text(
+    probe: Path, tmp_path: Path, word: str, where: str
+) -> None:
+    filler = "re mi na - j r m " * 6_000
+    text = {"start": word + filler, "middle": filler + word + filler, "end": filler + word, "nowhere": filler}[
+        where
+    ]
+    plan = plan_with_gate()
+    plan.modules[0].literals = [word]
+    raw = json.dumps({"tool_name": "Bash", "tool_input": text}).encode()
+    found, ids = decided(probe, tmp_path, plan, raw)
+    assert (found, ids) == ("whole", twin(plan, Payload(raw)))
+    assert bool(ids) is (where != "nowhere")
+
+
 DAMAGE = [
     b"", b"\\", b'"', b"\\u", b"\\ud800", b"{", b"}", b"[", b"]", b",", b":", b"\x00", b"\xff", b"\xc3", b"\xc0\xaf",
     b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"-", b"01", b"1e5", b"1.", b"NaN", b"tru", b"\x1f", b" ", b"\n",

@@ -14,6 +14,9 @@ def test_from_settings_to_a_verdict_and_back(tmp_path: Path) -> None:
     others = b'{"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}'
     original = b'{\r\n\t"model": "opus",\r\n\t"hooks": ' + others + b"\r\n}"
     home.settings.write_bytes(original)
+    config = home.root / ".config" / "overdeck" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('packs = ["guards", "drafts"]\n')
     assert home.run("overdeck", "install").code == 0
     settings = json.loads(home.settings.read_bytes())
     assert settings["model"] == "opus" and settings["hooks"]["Stop"][0]["hooks"][0]["command"] == "true"

@@ -36,7 +36,7 @@ def list_modules(
                     str(row["timeout_ms"]),
                     "yes" if row["on"] else "no",
                     ", ".join(name for name in ("main_only", "background") if row[name]),
-                    _some(row["literals"]),
+                    _some(row["literals"], row["rules"]),
                     ", ".join(f"{event}({matcher})" for event, matcher in row["events"].items()),
                 ]
                 for row in rows
@@ -46,9 +46,9 @@ def list_modules(
         )
 
 
-def _some(literals: list[str]) -> str:
+def _some(literals: list[str], rules: int | None) -> str:
     """The first literals, and how many more there are: truncation is announced."""
     if not literals:
-        return "(runs always)"
+        return "(runs always)" if rules is None else "(no rule is on)"
     more = len(literals) - 3
     return " ".join(literals[:3]) + (f" (+{more} more)" if more > 0 else "")

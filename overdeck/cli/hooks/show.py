@@ -29,7 +29,8 @@ def show(
             out.line(f"  {name:14} {data[name]}")
         for event, matcher in data["events"].items():
             out.line(f"  {event:14} {matcher}")
-        out.line(f"  {'literals':14} {' '.join(data['literals']) or '(none: runs always)'}")
+        none = "(none: runs always)" if data["rules"] is None else "(no rule is on: in no plan)"
+        out.line(f"  {'literals':14} {' '.join(data['literals']) or none}")
         if data["class"] == "adopted":
             _show_adopted(data["config"], certificates(places) / f"{data['id']}.json", out)
             return

@@ -10,8 +10,11 @@ from overdeck.wiring.doctor.commands import COMMANDS
 from overdeck.wiring.doctor.launcher import FLEET, LAUNCHER
 from overdeck.wiring.doctor.machine import MACHINE
 from overdeck.wiring.doctor.output import OUTPUT
+from overdeck.wiring.doctor.probe import PROBE
 from overdeck.wiring.doctor.wired import WIRED
 
-CHECKS: tuple[Check, ...] = (*MACHINE, *OUTPUT, *LAUNCHER, *COMMANDS, *WIRED, *ABROAD, *FLEET, *CANARY)
+CHECKS: tuple[Check, ...] = (
+    *MACHINE, *OUTPUT, *LAUNCHER, *COMMANDS, *WIRED, *ABROAD, *FLEET, *CANARY, *PROBE,
+)  # fmt: skip
 
 __all__ = ["CHECKS", "STEPS", "Check", "Finding", "Report", "Result", "Situation", "run"]

@@ -1,0 +1,58 @@
+"""Holds ``git commit`` and ``git merge --continue`` until the checks have passed on what the work tree holds now.
+
+The command is read as overdeck.dispatch.gitcommand says, which also says what it does not see: ``overdeck git-hook
+install`` is the enforcement, this is the early word. ``overdeck hooks off`` does not lift it.
+"""
+
+import time
+
+from overdeck.dispatch.asking import is_off
+from overdeck.dispatch.gitcommand import committing
+from overdeck.dispatch.module import Call, Verdict, deny
+from overdeck.dispatch.passed import held
+from overdeck.dispatch.worktree import GitFailed, top_of
+
+SECONDS = 5.0
+"""For all that is asked of git; past it the commit is held, and says so, before the deadline would."""
+
+
+def evaluate(call: Call) -> Verdict | None:
+    """Deny a commit in a work tree that has changed since its checks passed, or has never passed."""
+    only, checks = call.config["only"], call.config["checks"]
+    for name, paths in (("only", only), ("checks", checks)):
+        if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+            raise ValueError(f"[modules.commit-gate] {name} must be a list of strings")
+    end = time.monotonic() + SECONDS
+    seen = set()
+    for folder, options in committing(str(call.input.get("command", "")), call.cwd):
+        try:
+            top = top_of(folder, end, options)
+            if not top or top in seen or not _is_below(top, only):
+                continue
+            seen.add(top)
+            why = held(call.state, top, end)
+        except GitFailed as error:
+            return deny(
+                f"whether the checks have passed cannot be told: {error}. See: overdeck commit-gate status"
+            )
+        if why:
+            return deny(_reason(call, why, checks))
+    return None
+
+
+def _reason(call: Call, why: str, checks: list[str]) -> str:
+    asked = f"runs {'; '.join(checks)}: overdeck commit-gate pass --yes" if checks else "overdeck commit-gate pass"
+    off = call.state.rpartition("/modules/")[0]
+    silenced = (
+        " (overdeck hooks off silences questions in this session; it lifts no gate.)"
+        if is_off(off, call.session)
+        else ""
+    )
+    return (
+        f"{why}. Run the checks, mend what they find, then, in a call of its own before the commit, in that folder "
+        f"({asked}).{silenced}"
+    )
+
+
+def _is_below(top: str, only: list[str]) -> bool:
+    return not only or any(top == path.rstrip("/") or top.startswith(path.rstrip("/") + "/") for path in only)

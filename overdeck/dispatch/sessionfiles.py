@@ -1,0 +1,70 @@
+"""Small files a module keeps about one session: a mark, or a few lines. Old sessions' files go when new ones come."""
+
+from __future__ import annotations
+
+import posix
+import time
+
+from overdeck.dispatch.plan import digest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from overdeck.dispatch.module import Call
+
+KEPT_S = 14 * 86_400
+"""A file nobody wrote for so long belongs to a session that is over."""
+MAX_FILES = 200
+"""So many may lie about before it is worth looking for old ones."""
+
+
+def path(call: Call, name: str) -> str:
+    """Where the file ``name`` of this call's session is, in the module's state folder."""
+    return f"{call.state}/{digest(f'{call.session} {name}'.encode('utf-8', 'replace'))}"
+
+
+def mark(call: Call, name: str) -> bool:
+    """Whether ``name`` was not marked in this session before; from now on it is, whoever asks at the same time."""
+    try:
+        posix.close(
+            posix.open(path(call, name), posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC, 0o600)
+        )
+    except FileExistsError:
+        return False
+    _prune(call.state)
+    return True
+
+
+def read(call: Call, name: str) -> list[str]:
+    """The lines of the file; none where there is no file."""
+    try:
+        fd = posix.open(path(call, name), posix.O_RDONLY | posix.O_CLOEXEC)
+    except OSError:
+        return []
+    try:
+        return posix.read(fd, 1 << 16).decode("utf-8", "replace").split("\n")[:-1]
+    finally:
+        posix.close(fd)
+
+
+def write(call: Call, name: str, lines: list[str]) -> None:
+    """Replace the file by these lines."""
+    new = f"{path(call, name)}.{posix.getpid()}"
+    fd = posix.open(new, posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_CLOEXEC, 0o600)
+    try:
+        posix.write(fd, "".join(line + "\n" for line in lines).encode())
+    finally:
+        posix.close(fd)
+    posix.rename(new, path(call, name))
+    _prune(call.state)
+
+
+def _prune(folder: str) -> None:
+    names = posix.listdir(folder)
+    if len(names) <= MAX_FILES:
+        return
+    for name in names:
+        try:
+            if time.time() - posix.stat(f"{folder}/{name}").st_mtime > KEPT_S:
+                posix.unlink(f"{folder}/{name}")
+        except OSError:
+            continue
