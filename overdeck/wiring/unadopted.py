@@ -17,10 +17,10 @@ from overdeck.telemetry.transcripts.costs import CommandCost
 from overdeck.telemetry.transcripts.lately import Lately, lately
 from overdeck.telemetry.words import percent
 from overdeck.wiring.clients import named
-from overdeck.wiring.entries import MARKER
 from overdeck.wiring.handler import Handler
 from overdeck.wiring.settings import Settings
 from overdeck.wiring.sources import all_files, silenced
+from overdeck.wiring.target import MARKER
 
 BROKEN_PERCENT = 1
 """From this share of failed records on a hook is called broken, as the report calls a module by its runs."""
