@@ -17,6 +17,8 @@ TEXT = SKILL.read_text("utf-8")
 COMMANDS = commandlines.of(TEXT)
 FINDS_TROUBLE = ("overdeck doctor", "od-incidents triage")
 """These exit with 1 where they find something: this machine is not ours to judge."""
+ELSEWHERE = ("overdeck probe",)
+"""It needs a client: tests/clients/test_probe.py."""
 
 
 def test_its_head_is_what_agents_look_for() -> None:
@@ -59,6 +61,8 @@ def test_every_command_runs(tmp_path: Path) -> None:
     incident = head = ""
     ran = 0
     for command in COMMANDS:
+        if command in ELSEWHERE:
+            continue
         if "OD-7K2M" in command and not incident:
             listed = home.run("od-incidents", "list", "--json", cwd=work).data["incidents"]
             incident = listed[0]["id"]
