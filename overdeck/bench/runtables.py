@@ -17,7 +17,7 @@ NAMES: dict[Metric, str] = {"cpu": "CPU", "wall": "wall"}
 
 
 class RunRow(NamedTuple):
-    """One arm of one run by one metric; a run without ratios is one row. ``scenario`` counts from 1, as shown."""
+    """One arm of one run by one metric; a run without ratios is one row. ``scenario`` counts from 1, the oldest."""
 
     run: LastRun
     found: Contrasted | None
@@ -45,10 +45,11 @@ class Column:
 def run_rows(runs: Sequence[LastRun], metric: Metric) -> list[RunRow]:
     """Every arm of every run by ``metric``, the newest run first."""
     followed = {(one.key, one.arm): one for one in trends(runs) if one.metric == metric}
-    numbers: dict[str, int] = {}
+    keys = dict.fromkeys(run.key for run in reversed(runs) if run.key)
+    numbers = {key: number for number, key in enumerate(keys, 1)}  # a new scenario changes no other's
     rows = []
     for run in runs:
-        number = numbers.setdefault(run.key, len(numbers) + 1) if run.key else 0
+        number = numbers.get(run.key, 0)
         found = [one for one in run.contrasts if one.metric == metric]
         rows += [RunRow(run, one, number, followed.get((run.key, one.arm))) for one in found]
         if not found:

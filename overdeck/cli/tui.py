@@ -4,10 +4,11 @@ import os
 import sys
 
 from overdeck.cli.output import verb
+from overdeck.cli.theme import ThemeOption
 from overdeck.errors import usage
 
 
-def tui() -> None:
+def tui(theme: ThemeOption = None) -> None:
     """Show the pages: hooks, incidents, machine, bench (keys 1 to 4); sort, filter, act. Press ? there for the keys.
 
     The same for programs, or without a terminal: overdeck fires --json; every page names its own.
@@ -20,4 +21,4 @@ def tui() -> None:
         from overdeck.tui.app import run
         from overdeck.tui.surroundings import Surroundings
 
-        run(Surroundings(dict(os.environ)))
+        run(Surroundings(dict(os.environ)), theme=theme)

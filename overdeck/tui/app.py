@@ -85,6 +85,6 @@ class OverdeckApp(App[None]):
             self.screen.arrive(message.search)
 
 
-def run(around: Surroundings, *, only: str | None = None) -> None:
+def run(around: Surroundings, *, only: str | None = None, theme: str | None = None) -> None:
     """Show the application, or that page alone, until the user quits."""
-    OverdeckApp(around, {only: PAGES[only]} if only else PAGES).run()
+    OverdeckApp(around, {only: PAGES[only]} if only else PAGES, theme).run()

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.css.query import NoMatches
 from textual.events import Resize
@@ -53,7 +52,6 @@ class Page(Screen[None]):
     Page #notice { height: auto; max-height: 4; padding: 0 1; color: $warning; display: none; }
     Page #filter { height: 1; padding: 0 1; background: $boost; display: none; }
     Page DataTable { height: 1fr; }
-    Page #foot { dock: bottom; height: auto; }
     Page #twin { height: 1; padding: 0 1; color: $text-muted; }
     """
 
@@ -166,9 +164,8 @@ class Page(Screen[None]):
         yield Static("", markup=False, id="notice")
         yield Input(placeholder=f"/ {self.FILTER}", id="filter", compact=True)
         yield from self.body()
-        with Vertical(id="foot"):
-            yield Static("", markup=False, id="twin")
-            yield KeyBar()
+        yield Static("", markup=False, id="twin")
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self._composed = True

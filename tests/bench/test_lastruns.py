@@ -81,6 +81,8 @@ def test_the_newest_run_is_first_and_the_same_scenario_is_one_trend_oldest_first
 
     assert [run.started.second for run in runs] == [3, 2, 1]
     assert [row.scenario for row in runtables.run_rows(runs, "cpu")] == [1, 2, 1]
+    keep(cache, real, 4, stress=2)
+    assert [row.scenario for row in runtables.run_rows(runs_of(cache), "cpu")] == [3, 1, 2, 1]
     first = trends(runs)[0]
     assert [point.started.second for point in first.points] == [1, 3]
     assert first.said.startswith("cheaper than the run before")

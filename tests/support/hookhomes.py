@@ -101,9 +101,9 @@ class HookHome:
         ingest(self.places, now=self.clock())
 
 
-def full(root: Path) -> HookHome:
+def full(root: Path, now: datetime = NOON) -> HookHome:
     """acts fires, fails breaks, silent never fires, later is never asked; guard.py and 監査🛡.py are no modules."""
-    home = HookHome(root)
+    home = HookHome(root, now)
     for id in ("acts", "fails", "silent"):
         home.module(id)
     home.module("later", "Stop")

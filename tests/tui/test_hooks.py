@@ -302,6 +302,18 @@ async def test_a_click_on_a_row_selects_it(home: HookHome) -> None:
         await seen.until(lambda: seen.text("#facts").startswith("silent: removal-candidate"))
 
 
+async def test_what_a_foreign_settings_file_says_never_drives_the_terminal(empty: HookHome) -> None:
+    empty.settings("/opt/evil\x1b]0;title\x07.sh \x1b[31m\nsecond line")
+    async with opened(empty, size=(200, 60)) as seen:
+        evil = next(key for key in seen.keys if key.startswith("evil"))
+        seen.table.select(evil)
+        await seen.until(lambda: "second line" in seen.text("#facts"))
+        await seen.settled()
+        drawn = "".join(segment.text for strip in seen.app.screen._compositor.render_strips() for segment in strip)
+        assert "evil" in drawn
+        assert not any(letter in drawn for letter in "\x1b\x07")
+
+
 # Live tail.
 
 

@@ -64,7 +64,7 @@ def test_keys_and_clicks_lead_to_every_page_and_q_leaves(screen: Terminal) -> No
 
 def test_the_filter_the_sort_and_the_cursor_follow_the_keys(screen: Terminal) -> None:
     screen.keys("/")
-    screen.until("/ module, class")
+    screen.until("/ part of a name")
     screen.type("bet")
     screen.until(lambda text: "beta" in text and "alpha" not in text)
     screen.keys("Enter", "Escape")
@@ -89,7 +89,7 @@ def test_the_help_opens_and_closes(screen: Terminal) -> None:
 
 def test_the_palette_finds_a_page_by_its_name(screen: Terminal) -> None:
     screen.keys("C-p")
-    screen.until("Read everything again")
+    screen.until("Search for commands")
     screen.type("incidents")
     screen.until("Go to the incidents")
     screen.keys("Enter")
@@ -115,6 +115,13 @@ def test_themes_change_the_colours_and_the_last_has_none(screen: Terminal) -> No
     assert colours(screen.coloured) == set()
 
 
+def test_a_theme_can_be_chosen_when_it_starts(home: Home) -> None:
+    argv = [*argv_of("overdeck"), "tui", "--theme", "no-colour"]
+    with Terminal(home.root, argv, home.environment()) as terminal:
+        terminal.until("alpha")
+        assert colours(terminal.coloured) == set()
+
+
 def test_NO_COLOR_writes_no_colour(home: Home) -> None:
     with opened(home, "overdeck", NO_COLOR="1") as terminal:
         terminal.until("alpha")
@@ -130,7 +137,7 @@ def colours(screen: str) -> set[str]:
 
 
 def test_the_page_follows_the_terminal_s_size(screen: Terminal) -> None:
-    for width, height in ((200, 60), (40, 12), (80, 24)):
+    for width, height in ((200, 60), (70, 22), (80, 24)):
         screen.resize(width, height)
         screen.until(lambda text: "1 Hooks" in text.splitlines()[0])
         screen.until(lambda text: "Help" in "".join(text.splitlines()[-2:]))

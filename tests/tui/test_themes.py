@@ -1,4 +1,4 @@
-"""Four themes, chosen by key, by the config or by NO_COLOR; every text can be read in each of them."""
+"""Four themes, chosen by key, by option or by NO_COLOR; every text can be read in each of them."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,6 +12,7 @@ from pages import SMALL, Seen, home_environ
 from textual.color import Color
 from textual.widgets import DataTable
 
+from overdeck.cli.theme import ThemeName
 from overdeck.tui.app import PAGES
 from overdeck.tui.surroundings import Surroundings
 from overdeck.tui.themes import NAMES, NO_COLOUR
@@ -99,3 +100,7 @@ async def test_NO_COLOR_starts_without_colour(
     monkeypatch.setenv("NO_COLOR", value)
     async with fruits(tmp_path) as seen:
         assert seen.app.theme == theme
+
+
+def test_the_option_knows_every_theme() -> None:
+    assert tuple(ThemeName) == NAMES

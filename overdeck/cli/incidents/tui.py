@@ -5,10 +5,11 @@ import sys
 
 from overdeck.cli.incidents.options import RegistryOption, find_registry
 from overdeck.cli.output import verb
+from overdeck.cli.theme import ThemeOption
 from overdeck.errors import usage
 
 
-def tui(registry: RegistryOption = None) -> None:
+def tui(registry: RegistryOption = None, theme: ThemeOption = None) -> None:
     """Show the incidents page: found as you type, with timeline, evidence and playbook; open, note, resolve, verify.
 
     Press ? for its keys. The same for programs, or without a terminal: od-incidents list --json
@@ -22,4 +23,6 @@ def tui(registry: RegistryOption = None) -> None:
         from overdeck.tui.app import run
         from overdeck.tui.surroundings import Surroundings
 
-        run(Surroundings(dict(os.environ), registry=here.root if registry else None), only="incidents")
+        run(
+            Surroundings(dict(os.environ), registry=here.root if registry else None), only="incidents", theme=theme
+        )

@@ -100,7 +100,7 @@ def incident_lines(related: "Related | None", problem: OverdeckError | None, now
 
 
 class Detail(VerticalScroll):
-    """Scrolls; two columns where there is room."""
+    """Scrolls; two columns where there is room. What settings files and logs say is shown, never obeyed: no escapes."""
 
     DEFAULT_CSS = """
     Detail { height: 45%; min-height: 6; border-top: solid $primary; padding: 0 1; }
@@ -122,7 +122,7 @@ class Detail(VerticalScroll):
 
     def show(self, lines: Sequence[str]) -> None:
         """Facts at once; what lies beyond them follows by ``show_beyond``."""
-        self.query_one("#facts", Static).update("\n".join(lines))
+        self.query_one("#facts", Static).update("\n".join(map(shown, lines)))
 
     def show_beyond(self, lines: Sequence[str]) -> None:
-        self.query_one("#beyond", Static).update("\n".join(lines))
+        self.query_one("#beyond", Static).update("\n".join(map(shown, lines)))

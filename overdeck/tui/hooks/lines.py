@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from overdeck.incidents.text import shown
 from overdeck.telemetry.columns import DAILY, DAILY_NARROW, Column, column
 from overdeck.telemetry.grouping import Group, grouped
 from overdeck.telemetry.report import ModuleRow
@@ -54,8 +55,8 @@ def columns(width: int) -> list[Plain[Line]]:
 def _of_line(one: Column) -> Plain[Line]:
     def text(line: Line, now: datetime) -> str:
         if line.row is None:
-            return _heading(line.group, one.key)
-        name = one.text(line.row, now)
+            return shown(_heading(line.group, one.key))
+        name = shown(one.text(line.row, now))
         return f"  {name}" if one.key == "module" and line.group.name else name
 
     return Plain(

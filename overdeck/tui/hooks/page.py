@@ -15,6 +15,7 @@ from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from overdeck.errors import OverdeckError
+from overdeck.incidents.text import shown
 from overdeck.telemetry.advice import headline
 from overdeck.telemetry.columns import filter_rows
 from overdeck.telemetry.keep import keep_file
@@ -232,7 +233,7 @@ class HooksPage(Page):
             missing=missing,
             warnings=read.warnings,
         )
-        self.query_one("#headline", Static).update(" · ".join(headline(found)))
+        self.query_one("#headline", Static).update(shown(" · ".join(headline(found))))
         self._show_rows()
 
     @on(Failed)
