@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _LOADER = """
 import gc, sys, posix
 gc.disable()
-ROOT, SOURCES, EXTENSIONS, NOW, later = "constants"
+ROOT, SOURCES, EXTENSIONS, NOW, later, PACKAGES = "constants"
 LATER = dict(later)
 def fresh():
     try:
@@ -66,6 +66,8 @@ if fresh():
         module = type(sys)(name)
         add(name, module)
         exec(code, module.__dict__)
+    for name in PACKAGES:
+        sys.modules[name].__path__ = [ROOT + "/" + name.replace(".", "/")]
 sys.path.append(ROOT)
 from overdeck.dispatch import front
 front.main(sys.argv)
@@ -112,7 +114,8 @@ def build(entry: str, folder: str, client: str = "claude") -> str:
     path = f"{folder}/bundle-{_key((sources, extensions, _LOADER))}.pyc"
     first = tuple((f"overdeck.dispatch.{name}", _compiled(places[name])) for name in now)
     later = tuple((f"overdeck.dispatch.{name}", _kept(places[name], folder)) for name in LATER)
-    constants = (root, sources, extensions, first, later)
+    packages = ("overdeck.dispatch.dialects",) if client in ABROAD else ()
+    constants = (root, sources, extensions, first, later, packages)
     loader = compile(_LOADER, path, "exec")
     loader = loader.replace(co_consts=tuple(constants if c == "constants" else c for c in loader.co_consts))
     _write(path, MAGIC_NUMBER + bytes(12) + marshal.dumps(loader))

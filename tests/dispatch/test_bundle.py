@@ -37,6 +37,17 @@ def test_the_bundle_answers_as_the_files_do(front: Front) -> None:
     assert run_bundle(front, bundle_of(front)) == front.call(bash("ls")).stdout
 
 
+@pytest.mark.parametrize("client", ["claude", "codex"])
+def test_a_bundle_that_finds_its_plan_stale_makes_it_anew(tmp_path: Path, client: str) -> None:
+    front = Front(tmp_path, client=client)
+    folder = front.module("gate", "return deny('held')", toml='literals = ["never"]')
+    front.install()
+    bundle = bundle_of(front)
+    manifest = folder / "module.toml"
+    manifest.write_text(manifest.read_text().replace('literals = ["never"]', ""))
+    assert "held" in run_bundle(front, bundle)
+
+
 def test_a_bundle_whose_sources_have_changed_imports_them(front: Front, tmp_path: Path) -> None:
     package = tmp_path / "copy" / "overdeck"
     shutil.copytree(
