@@ -61,10 +61,8 @@ def _rate(value: float) -> str:
 def place_shown(change: Change) -> str:
     """``the machine``; of a group's folder its last two names, behind the controller where each has its own tree.
 
-        >>> from overdeck.column import Column, Row
-    from overdeck.machine.changes import changes
-        >>> place_shown(Change("/sys/fs/cgroup/memory/slice/session-4.scope", {}, *[None] * 12))
-        '…/slice/session-4.scope'
+    >>> place_shown(Change("/sys/fs/cgroup/memory/slice/session-4.scope", {}, *[None] * 12))
+    '…/slice/session-4.scope'
     """
     parts = change.place.split("/")
     return change.place if len(parts) < 7 else "…/" + "/".join(parts[-2:])
