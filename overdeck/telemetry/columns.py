@@ -240,10 +240,10 @@ def place_line(place: Wired) -> str:
     return f"{place.event}({place.matcher or '*'}) {place.file} {place.pointer}{note}"
 
 
-def sort_rows(rows: Iterable[ModuleRow], by: Column[ModuleRow], *, flipped: bool = False) -> list[ModuleRow]:
-    """Rows in the column's own direction, or the other; equal ones by id."""
+def sort_rows(rows: Iterable[ModuleRow], by: Column[ModuleRow]) -> list[ModuleRow]:
+    """Rows in the column's own direction; equal ones by id."""
     ordered = sorted(rows, key=lambda row: row.id)
-    return sorted(ordered, key=by.order, reverse=by.largest_first != flipped)
+    return sorted(ordered, key=by.order, reverse=by.largest_first)
 
 
 def filter_rows(rows: Iterable[ModuleRow], text: str) -> list[ModuleRow]:
