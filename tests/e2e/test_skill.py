@@ -51,6 +51,7 @@ def test_it_names_every_part_of_the_registry() -> None:
 @pytest.mark.timeout(900)  # thirty commands, some of which measure
 def test_every_command_runs(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
+    home.keep_on("git-decision", "secret-file", "curl-timeout")
     work = remote_and_clone(tmp_path, home=home.root)
     git(work, "commit", "-q", "--allow-empty", "-m", "Start", home=home.root)
     git(work, "push", "-q", "origin", "main", home=home.root)
