@@ -97,7 +97,7 @@ KEY_BAR_MS = 100
 """The median from a key to the screen, while the page's own worker takes in what the logs gained."""
 
 
-def keys_during_ingest(root: Path, lines: int = 1_000_000) -> list[float]:
+def keys_during_ingest(root: Path, lines: int = 2_000_000) -> list[float]:
     """Milliseconds from a key to what it changed on the screen, for every key until ``lines`` fires were taken in.
 
     The application runs without a terminal (Textual's pilot); everything is drawn, nothing is written.
