@@ -131,12 +131,14 @@ def moved(choice: Choice, recipe: Recipe, home: Path, *, yes: bool) -> list[Play
     return found
 
 
+def behind(records: Path, number: int) -> list[str]:
+    """The words that stand before the command of hook ``number``: the witness, which starts it."""
+    return [str(interpreter()), "-I", "-S", witness.__file__, str(records), str(number)]
+
+
 def write(file: Path, played: Sequence[Played], records: Path, plugin: str = "") -> None:
     """Put the hooks where the client of the throwaway HOME reads them, each started through ``witness``."""
-    words = [
-        [str(interpreter()), "-I", "-S", witness.__file__, str(records), str(number), *one.argv]
-        for number, one in enumerate(played)
-    ]
+    words = [[*behind(records, number), *one.argv] for number, one in enumerate(played)]
     file.parent.mkdir(parents=True, exist_ok=True)
     if plugin:
         fronts = {one.event: {**one.object, "argv": argv} for one, argv in zip(played, words, strict=True)}
