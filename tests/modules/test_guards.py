@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fronts import Front, bash
+from fronts import Front, bash, names_of
 
 from overdeck.dispatch import planning
 from overdeck.paths import shipped
@@ -13,13 +13,6 @@ from overdeck.paths import shipped
 
 def agent(**extra: Any) -> dict[str, Any]:
     return {**bash("x"), "tool_name": "Agent", "tool_input": {"prompt": "p", "subagent_type": "Explore"}, **extra}
-
-
-def names_of(module: str) -> dict[str, Any]:
-    names: dict[str, Any] = {"__name__": module}
-    path = Path(shipped("modules", module, "module.py"))
-    exec(compile(path.read_text(), str(path), "exec"), names)
-    return names
 
 
 def test_the_client_and_its_parents_are_not_killed_by_number(guards: Front) -> None:
