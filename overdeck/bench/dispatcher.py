@@ -11,10 +11,10 @@ from overdeck.paths import Places
 from overdeck.wiring import entries
 from overdeck.wiring.doctor.wired import drift
 from overdeck.wiring.install import wanted_groups
+from overdeck.wiring.marker import MARKER
 from overdeck.wiring.settings import Settings, read_settings
 from overdeck.wiring.sources import user_settings
 from overdeck.wiring.surroundings import CLIENT_ENV, settings_env
-from overdeck.wiring.target import MARKER
 
 
 def dispatcher_arm(name: str, event: str, subject: str = "", *, home: Path, places: Places | None = None) -> Arm:

@@ -15,7 +15,7 @@ from overdeck.dispatch.planning import RECIPE, Recipe
 from overdeck.dispatch.writing import sealed
 from overdeck.files import write_atomically
 from overdeck.paths import Places
-from overdeck.wiring.target import MARKER
+from overdeck.wiring.marker import MARKER
 
 _OPTION = "--plan"
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from overdeck.files import read_regular
 from overdeck.paths import Places
+from overdeck.wiring.marker import MARKER
 from overdeck.wiring.reading import is_regular
 
-_MARKER = "--by-overdeck"
 _RECIPE = "recipe"
 
 
@@ -27,7 +27,7 @@ def dead_launchers(places: Places) -> Iterator[str]:
             raw = read_regular(file)
         except OSError:
             raw = b""
-        if _MARKER.encode() in raw:
+        if MARKER.encode() in raw:
             why = _dead(raw)
         elif file in remembered and _is_there(file.parent.parent):
             why = "the entries that install wrote are gone from it"
@@ -61,7 +61,7 @@ def _dead(raw: bytes) -> str:
             for event, listed in groups.items()
             for group in listed
             for hook in group["hooks"]
-            if _MARKER in hook.get("args", ())
+            if MARKER in hook.get("args", ())
         ]
     except (ValueError, RecursionError):
         return "it is not JSON, so the client ignores the whole file"

@@ -14,7 +14,8 @@ from overdeck.dispatch import clients, dialects, matchers
 from overdeck.files import read_regular
 from overdeck.wiring import splice
 from overdeck.wiring.jsonspans import Item, JsonError, Node, line_of, scan
-from overdeck.wiring.target import MARKER, TARGETS
+from overdeck.wiring.marker import MARKER
+from overdeck.wiring.target import TARGETS
 
 Group = dict[str, Any]
 """One element of an event's list: ``{"matcher": …, "hooks": […]}``."""

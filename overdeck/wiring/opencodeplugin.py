@@ -20,11 +20,11 @@ from overdeck.wiring.install import (
     take_back,
     timeout_s,
 )
+from overdeck.wiring.marker import MARKER
 from overdeck.wiring.reading import real
 from overdeck.wiring.receipt import Receipt, drop_receipt, read_receipt, write_receipt
 from overdeck.wiring.rewrite import check_folder, check_writable, in_turn, read, refused, rewrite
 from overdeck.wiring.scope import Scope, here, neighbours, scope_warnings, settings_file
-from overdeck.wiring.target import MARKER
 
 CLIENT = "opencode"
 _FRONTS = "const FRONTS = "

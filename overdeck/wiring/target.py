@@ -11,9 +11,6 @@ from overdeck.dispatch.matchers import looks_at_files
 from overdeck.paths import Places
 from overdeck.wiring.sources import PROJECT_FILES, user_settings
 
-MARKER = "--by-overdeck"
-"""The argument by which install, uninstall and doctor know their own entries."""
-
 
 class Target(NamedTuple):
     """A client that ``install`` can wire. ``files``: scope → the file's name in the project's ``folder``."""

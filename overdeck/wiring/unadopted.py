@@ -18,9 +18,9 @@ from overdeck.telemetry.transcripts.lately import Lately, lately
 from overdeck.telemetry.words import percent
 from overdeck.wiring.clients import named
 from overdeck.wiring.handler import Handler
+from overdeck.wiring.marker import MARKER
 from overdeck.wiring.settings import Settings
 from overdeck.wiring.sources import all_files, silenced
-from overdeck.wiring.target import MARKER
 
 BROKEN_PERCENT = 1
 """From this share of failed records on a hook is called broken, as the report calls a module by its runs."""

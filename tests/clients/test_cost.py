@@ -16,6 +16,8 @@ from overdeck.probe.clients import named
 CALLS, HOOKS, PAIRS = 10, 28, 11
 MOST_CPU = 1.10
 """DESIGN, "The numbers to reach"."""
+EVIDENT = 9
+"""So many of 11 pairs above the bar are no chance: 3 % where the bar is just met (sign test)."""
 
 ABSENT = BuiltFront(Path(), False)
 
@@ -71,5 +73,5 @@ def test_ten_calls_with_28_modules_cost_little_more_cpu_than_with_no_hooks(
             f"\nclaude, {CALLS} calls: {HOOKS} modules / no hooks: CPU {median(cpu):.3f}, wall {median(wall):.3f} "
             f"({PAIRS} pairs, {min(cpu):.2f} to {max(cpu):.2f}); {HOOKS} Python hooks: CPU {median(beside):.1f}"
         )
-    assert median(cpu) <= MOST_CPU
+    assert sum(ratio > MOST_CPU for ratio in cpu) < EVIDENT, cpu
     assert median(beside) > 5

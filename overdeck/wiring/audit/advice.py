@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from overdeck.wiring.audit.report import AuditReport
+from overdeck.wiring.marker import MARKER
 from overdeck.wiring.rules import Finding
 from overdeck.wiring.settings import Settings
-from overdeck.wiring.target import MARKER
 
 
 class Alike(NamedTuple):

@@ -14,6 +14,7 @@ from overdeck.wiring import costmodel
 from overdeck.wiring.audit.cost import Cost
 from overdeck.wiring.handler import Handler
 from overdeck.wiring.job import Job
+from overdeck.wiring.marker import MARKER
 from overdeck.wiring.settings import Settings
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 FORK_CPU_MS = 3.0
 """One adopted Python hook in a fork: 28 of them are 11.6 times cheaper than 28 starts (docs/plans/adopt.md)."""
-
-_MARKER = "--by-overdeck"
 
 
 class Adopted(NamedTuple):
@@ -59,7 +58,7 @@ def adopted_behind(files: Sequence[Settings], places: "Places | None") -> tuple[
 
 def with_adopted(cost: Cost, job: Job, adopted: Sequence[Adopted], *, cores: int) -> Cost:
     """The cost of a job, with what is started behind an entry of ours; what was measured has it already."""
-    if cost.starts_source == "counted" or not any(_MARKER in (one.args or ()) for one in job.answering):
+    if cost.starts_source == "counted" or not any(MARKER in (one.args or ()) for one in job.answering):
         return cost
     asked = [one for one in adopted if one.handler.event == job.event and _hears(one.handler, job.subject)]
     if not asked:
@@ -81,7 +80,7 @@ def with_adopted(cost: Cost, job: Job, adopted: Sequence[Adopted], *, cores: int
 
 def _is_ours(handler: Handler, places: "Places | None") -> bool:
     plans = "" if places is None else str(places.plans())
-    return _MARKER in (handler.args or ()) and plans in (handler.args or ())
+    return MARKER in (handler.args or ()) and plans in (handler.args or ())
 
 
 def _hears(handler: Handler, subject: str) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from overdeck.errors import OverdeckError
 from overdeck.files import read_regular
+from overdeck.wiring.marker import MARKER
 from overdeck.wiring.reading import missing
 from overdeck.wiring.rules.rule import Context, Hit, Rule
 from overdeck.wiring.settings import Handler, Settings
@@ -18,13 +19,12 @@ from overdeck.wiring.settings import Handler, Settings
 if TYPE_CHECKING:
     from overdeck.paths import Places
 
-_MARKER = "--by-overdeck"
 _INSTALL = "overdeck install"
 
 
 def _ours(context: Context) -> Iterator[tuple[Settings, Handler]]:
     for file, handler in context.handlers():
-        if handler.args is not None and _MARKER in handler.args and file.plugin_root is None:
+        if handler.args is not None and MARKER in handler.args and file.plugin_root is None:
             yield file, handler
 
 

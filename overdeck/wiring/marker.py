@@ -1,0 +1,6 @@
+"""The argument by which install, uninstall, doctor and the rules know our own entries in a client's files.
+
+In a file of its own, because every command asks it (``deadlauncher``) and what else knows of entries is slow to load.
+"""
+
+MARKER = "--by-overdeck"
