@@ -53,8 +53,7 @@ def _git_calls(text: str) -> list[list[str]]:
         elif command.program == "git":
             arguments = command.arguments
             calls.append(_without_globals(arguments))
-            joined = [("-c", word[2:]) for word in arguments if word.startswith("-calias.")]
-            for name, value in [*pairwise(arguments), *joined]:
+            for name, value in pairwise(arguments):
                 if name == "-c" and value.startswith("alias."):
                     body = value.partition("=")[2]
                     rest = " ".join(_without_globals(arguments)[1:])

@@ -106,7 +106,7 @@ def test_a_line_is_its_commands(text: str, expected: list[list[str]]) -> None:
         "tmux new -d 'rm x'", "tmux new -d -s n 'rm x'", "screen -dmS n bash -c 'rm x'", "hyperfine 'a b' 'rm x'",
         "perf stat -e c rm x", "gosu root rm x", "nix-shell -p a --run 'rm x'", "git bisect run rm x",
         "git submodule foreach --recursive 'rm x'", "git rebase -x 'rm x' main", "git rebase --exec='rm x'",
-        "git -c alias.y='!rm x' y", "git -calias.y='!rm' y x", "npx -a npx -a npx rm x",
+        "git -c alias.y='!rm x' y", "git -c alias.y='!rm' y x", "npx -a npx -a npx rm x",
     ],
 )  # fmt: skip
 def test_what_starts_another_command_or_runs_text_is_looked_through(text: str) -> None:

@@ -21,7 +21,7 @@ REMOVES = [
     "su -lc 'rm -rf /'",
 ]  # fmt: skip
 THROWS_AWAY = [
-    "git -calias.x='push -f' x", "git-push -f", "/usr/lib/git-core/git-push --force",
+    "git -c alias.x='push -f' x", "git-push -f", "/usr/lib/git-core/git-push --force",
     "git submodule foreach git reset --hard", "git bisect run git reset --hard",
     "git rebase -x 'git reset --hard' main", "git restore --staged --worktree .", "git restore -SW .",
     "git checkout -- ':(top)'", "git checkout -- ':/*'", "git checkout HEAD -- ..", "git restore ./.",
