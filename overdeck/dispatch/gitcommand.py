@@ -27,7 +27,7 @@ _GLOBAL_WITH_ARGUMENT = (
 
 def committing(text: str, cwd: str) -> list[tuple[str, tuple[str, ...]]]:
     """(the folder, the options that say where) of every git call in a command line that commits."""
-    found = []
+    found: list[tuple[str, tuple[str, ...]]] = []
     folder = cwd
     for command in commands(text):
         if command.program in ("cd", "pushd"):

@@ -116,10 +116,15 @@ def test_what_starts_another_command_or_runs_text_is_looked_through(text: str) -
 @pytest.mark.parametrize(
     "text",
     ["echo 'rm x' | cat", "bash -s script < f", "git log --grep 'rm x'", "uv run a rm x", "uv run python -c 'rm x'",
-     "su -c a 'rm x'", "printf '%s' 'rm x' | wc", "npx a 'rm x'", "git rebase main"],
+     "su -c a 'rm x'", "printf '%s' 'rm x' | wc", "npx a 'rm x'", "git rebase main",
+     "npm install rm x", "uv add rm x", "conda install -y rm x", "bundle add rm"],
 )  # fmt: skip
 def test_arguments_are_no_commands(text: str) -> None:
     assert not any(words[:1] == ["rm"] for words in programs(text))
+
+
+def test_what_only_may_be_a_command_has_no_place_where_it_could_be_rewritten() -> None:
+    assert [c.words[0].end for c in commands("nix-shell -p curl --run 'a b'") if c.program == "curl"] == [-1]
 
 
 def test_programs_that_start_others_stacked_end_in_time() -> None:
