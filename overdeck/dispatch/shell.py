@@ -62,7 +62,8 @@ _VERBS = ("run", "exec", "x", "dlx", "develop", "shell")
 _STARTERS = {
     # program: how many words of its own stand before the command (a user, a folder), -1: one of _VERBS;
     # its options are not known
-    "uv": -1, "uvx": 0, "poetry": -1, "pipenv": -1, "hatch": -1, "pdm": -1, "conda": -1, "mamba": -1, "mise": -1, "asdf": -1, "npx": 0, "bunx": 0, "pnpx": 0, "npm": -1, "pnpm": -1, "corepack": 0, "volta": -1,
+    "uv": -1, "uvx": 0, "poetry": -1, "pipenv": -1, "hatch": -1, "pdm": -1, "conda": -1, "mamba": -1,
+    "mise": -1, "asdf": -1, "npx": 0, "bunx": 0, "pnpx": 0, "npm": -1, "pnpm": -1, "corepack": 0, "volta": -1,
     "bundle": -1, "direnv": 2, "nix": -1, "nix-shell": 0, "tmux": 1, "screen": 0, "entr": 0, "hyperfine": 0,
     "unbuffer": 0, "chronic": 0, "script": 1, "run0": 0, "gosu": 1, "su-exec": 1, "setpriv": 0, "runuser": 0,
     "fakeroot": 0, "proot": 0, "nsenter": 0, "firejail": 0, "numactl": 0, "prlimit": 0, "systemd-inhibit": 0,
