@@ -193,7 +193,7 @@ def test_where_there_are_only_advisers_it_is_told_and_the_tool_runs(front: Front
 @needs_node
 def test_a_call_that_cannot_be_said_in_json_is_denied_before_and_told_after_the_tool(front: Front) -> None:
     front.module("gate", "return None", events={"PreToolUse": "Bash", "PostToolUse": "Bash"})
-        before, after = step(BEFORE), step("tool.execute.after.bash")
+    before, after = step(BEFORE), step("tool.execute.after.bash")
     before["output"]["args"] = after["input"]["args"] = {"command": "x", "odd": "10n"}
     said = play(front, before, after)
     assert "cannot be said in JSON" in said[0]["thrown"]
