@@ -117,10 +117,10 @@ def install(
         write_receipt(places, CLIENT, receipt.confirmed())
         return replace(change, backup=backup, plans=plans)
 
-    shown = in_turn(lambda: attempt(True), places=places, lock=False, subject=file, kept="the plugin is")
+    shown = in_turn(lambda: attempt(True), places=places, lock=False, subject=file, kept="the plugin is as it was")
     if dry_run:
         return shown
-    return in_turn(lambda: attempt(False), places=places, lock=True, subject=file, kept="the plugin is")
+    return in_turn(lambda: attempt(False), places=places, lock=True, subject=file, kept="the plugin is as it was")
 
 
 def uninstall(
@@ -144,7 +144,7 @@ def uninstall(
         drop_receipt(places, CLIENT, file)
         return replace(change, backup=backup)
 
-    return in_turn(attempt, places=places, lock=not dry_run, subject=file, kept="the plugin is")
+    return in_turn(attempt, places=places, lock=not dry_run, subject=file, kept="the plugin is as it was")
 
 
 def _ours(file: Path, before: bytes | None) -> dict[str, Any]:
