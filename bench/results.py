@@ -325,7 +325,7 @@ def _line(what: str, metric: Metric, outcome: Comparison, bar: float | None, inv
     )
 
 
-KEYS = "`overdeck tui`, key to screen while its worker takes in 1 M fire lines, 200 modules"
+KEYS = "`overdeck tui`, key to screen while its worker takes in 2 M fire lines, 200 modules"
 
 
 def _keys(root: Path) -> list[str]:

@@ -4,7 +4,6 @@ It silences, it exempts from nothing: no gate that holds something back looks at
 """
 
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -28,11 +27,10 @@ class Silenced(NamedTuple):
     mark: Path
 
 
-def silence(places: Places, session: str, *, undo: bool, environ: Mapping[str, str] | None = None) -> Silenced:
+def silence(places: Places, session: str, *, undo: bool) -> Silenced:
     """Switch the questions of ``session`` off, or on again with ``undo``; raises OverdeckError, OSError."""
-    env = os.environ if environ is None else environ
     if session == THIS:
-        session = next((env[name] for name in _VARIABLES if env.get(name)), "")
+        session = next((os.environ[name] for name in _VARIABLES if os.environ.get(name)), "")
         if not session:
             raise usage(
                 f"this shell names no session: neither {' nor '.join(_VARIABLES)} is set",

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ from overdeck.bench.lastruns import RECORD_FIRST, TOLERANCE, Contrasted, LastRun
 from overdeck.bench.outcome import METRICS, Metric
 from overdeck.bench.report import interval, times
 from overdeck.bench.statistics import Ratio
+from overdeck.column import Column
 
 NO_RUNS = f"no measurement is kept. Type: {RECORD_FIRST}"
 NAMES: dict[Metric, str] = {"cpu": "CPU", "wall": "wall"}
@@ -28,18 +28,6 @@ class RunRow(NamedTuple):
     def id(self) -> str:
         """Unlike any other row's, and the same in the next look."""
         return f"{self.run.file.name} {self.found.arm if self.found else ''}"
-
-
-@dataclass(frozen=True)
-class Column:
-    """``text`` takes the row and the time (aware UTC); ``largest_first``: how it sorts at first."""
-
-    key: str
-    title: str
-    text: Callable[[RunRow, datetime], str]
-    order: Callable[[RunRow], Any]
-    right: bool = False
-    largest_first: bool = False
 
 
 def run_rows(runs: Sequence[LastRun], metric: Metric) -> list[RunRow]:
@@ -84,7 +72,7 @@ def verdict(row: RunRow) -> str:
     return word + cut if carried == row.found.metric else f"{word} by {NAMES[carried]}{cut}"
 
 
-def columns(on: Axis) -> tuple[Column, ...]:
+def columns(on: Axis) -> tuple[Column[RunRow], ...]:
     """With the intervals drawn on ``on``."""
 
     def of(row: RunRow, value: Callable[[Ratio], str]) -> str:

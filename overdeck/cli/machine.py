@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from overdeck.wiring.atwork.tables import Column
+    from overdeck.column import Column
 
 
 def machine(

@@ -92,7 +92,6 @@ def pass_checks(
     *,
     yes: bool,
     say: Callable[[str], None],
-    now: Callable[[], datetime] | None = None,
 ) -> Standing:
     """Run the configured checks and remember what the work tree held while they passed.
 
@@ -118,7 +117,7 @@ def pass_checks(
                     "have git ignore what the checks write, or commit after they wrote it and run them again",
                     code="tree-changed",
                 )
-    at = (now or (lambda: datetime.now(UTC)))().isoformat(timespec="seconds")
+    at = datetime.now(UTC).isoformat(timespec="seconds")
     passed.remember(told.state, told.top, passed.Pass(before, at, told.checks))
     return Standing(told.top, "", at, told.checks, find(places, GATE).on)
 

@@ -23,7 +23,7 @@ _DEVICE_STARTS = tuple(f"/dev/{r}{name}" for name in DEVICES for r in ("", "r"))
 
 def is_device(path: str) -> bool:
     """Whether a path names a disk or a part of one."""
-    return ("/" + path.lstrip("/") if path.startswith("/") else path).startswith(_DEVICE_STARTS)
+    return path.startswith("/") and ("/" + "/".join(_parts(path) or [])).startswith(_DEVICE_STARTS)
 
 
 def is_root(path: str, base: str) -> bool:
@@ -49,6 +49,8 @@ def joined(base: str, path: str) -> str:
     for home in _HOME_WRITTEN:
         if path == home or path.startswith(home + "/"):
             return "~" + path[len(home) :]
+    if path.startswith(("${HOME:", "${HOME%", "${HOME#")):  # ${HOME:?}, ${HOME%/}
+        return "~" + path.partition("}")[2]
     if path.startswith("~"):  # ~name: the home of somebody
         return "~/" + path.partition("/")[2]
     return path if path.startswith("/") or not base else f"{base}/{path}"
@@ -69,4 +71,6 @@ def _parts(path: str) -> list[str] | None:
 
 def _is_everything(rest: list[str]) -> bool:
     """Whether what follows a folder names the folder itself or all that is in it."""
-    return not rest or (len(rest) == 1 and rest[0][:1] in ("*", "?", "[", "{")) or rest == [".*"]
+    return not rest or (
+        len(rest) == 1 and (rest[0][:1] in ("*", "?", "[", "{") or rest[0][:2] in (".*", ".?", ".["))
+    )

@@ -3,25 +3,31 @@
 Sees: quotes, backslashes, line continuations, ``$'…'``, ``;``, ``&&``, ``||``, ``|``, ``&``, newlines, subshells,
 ``$(…)``, backticks, ``<(…)``, redirections, here-documents (their bodies are data, but scripts where a shell reads
 them), comments, assignments, control words; through what starts another program (``_PREFIXES``: ``env``, ``sudo``,
-``timeout``, ``xargs`` and so on), ``bash -c`` (and sh, dash, zsh, ksh), ``su -c``, ``script -c``, ``eval``,
-``trap``, ``watch``, ``find -exec``, and what ``echo``, ``printf`` or ``cat`` of plain text pipes into a shell.
-Deliberately does not see: the values of variables (``$CMD push``), what a substitution or a program prints (``$(echo
-git) push``, ``curl … | sh``), aliases, globs and brace expansion, commands sent elsewhere (``ssh host '…'``,
-``docker exec``), code of other languages (``python -c``), and scripts on disk.
+``timeout``, ``xargs`` and so on; ``_STARTERS``: ``uv run``, ``npx``, ``tmux new``), shell text that a program runs
+(shellscripts.py: ``bash -c``, ``eval``, ``su -c``, ``git rebase -x``), ``watch``, and ``find -exec``.
+Deliberately does not see: the values of variables (``$CMD push``, ``"$@"``, ``BASH_ENV``), what a substitution or a
+program prints (``$(echo git) push``, ``curl … | sh``, ``bash <(…)``), aliases and what builtins keep for later
+(``complete -C``), globs and brace expansion, commands sent elsewhere (``ssh host '…'``, ``docker exec``), code of other
+languages (``python -c``, ``awk``, ``sed``, ``make``) and shell escapes of programs (``tar --to-command``, ``vim -c``,
+git's pager), what ``xargs``, ``parallel`` and ``{}`` put in, folders set by an option (``env -C``), scripts on disk.
 """
 
 from __future__ import annotations
 
-from overdeck.dispatch.shelltext import MAX_DEPTH, SUBSTITUTED, Reader, Simple, Word, is_assignment, nested_text
+from overdeck.dispatch.shelltext import MAX_DEPTH, Reader, Simple, Word, is_assignment, nested_text
 
 MAX_LETTERS = 256 << 10
 """A longer text is refused: half a second's reading. No shell takes one argument of half that (MAX_ARG_STRLEN)."""
-_SHELLS = ("bash", "sh", "dash", "zsh", "ksh")
+_RUN_TEXT = (
+    "bash", "sh", "dash", "zsh", "ksh", "mksh", "yash", "ash", "rbash", "fish", "csh", "tcsh", "eval", "trap", "su",
+    "script", "runuser", "sg", "at", "batch", "source", ".", "git",
+)  # fmt: skip
+"""Programs that may run shell text; shellscripts.py knows where each has it."""
 _CONTROL = ("if", "then", "else", "elif", "do", "while", "until", "!", "{", "}", "coproc")
 _PREFIXES = {
     # program: its options that take a separate argument
     "env": ("-u", "--unset", "-C", "--chdir", "-a", "--argv0"),
-    "sudo": ("-u", "-g", "-h", "-p", "-C", "-D", "-R", "-T", "-U", "--user", "--group"),
+    "sudo": ("-u", "-g", "-h", "-p", "-r", "-t", "-C", "-D", "-R", "-T", "-U", "--user", "--group"),
     "doas": ("-u", "-C"),
     "pkexec": ("--user",),
     "timeout": ("-k", "-s", "--kill-after", "--signal"),
@@ -43,13 +49,25 @@ _PREFIXES = {
     "taskset": (),
     "chrt": (),
     "strace": ("-e", "-o", "-p", "-s", "-P", "-E", "-u"),
-    "systemd-run": ("-p", "-E", "-t", "--unit", "--slice", "--property", "--setenv", "--uid", "--gid"),
+    "systemd-run": ("-p", "-E", "--unit", "--slice", "--property", "--setenv", "--uid", "--gid"),
     "caffeinate": ("-t", "-w"),
     "busybox": (),
+    "toybox": (),
+    "gtimeout": ("-k", "-s", "--kill-after", "--signal"),
     "watch": ("-n", "--interval"),
 }
-_OPERANDS = {"timeout": 1, "flock": 1, "chroot": 1, "taskset": 1, "chrt": 1}
+_OPERANDS = {"timeout": 1, "gtimeout": 1, "flock": 1, "chroot": 1, "taskset": 1, "chrt": 1}
 """How many words of its own such a program takes before the command: a duration, a file, a folder, a mask."""
+_STARTERS = {
+    # program: how many words of its own stand before the command (a verb, a user, a folder); its options are not known
+    "uv": 1, "uvx": 0, "poetry": 1, "pipenv": 1, "hatch": 1, "pdm": 1, "conda": 1, "mamba": 1, "mise": 1, "asdf": 1,
+    "npx": 0, "bunx": 0, "pnpx": 0, "npm": 1, "pnpm": 1, "corepack": 0, "volta": 1, "bundle": 1, "direnv": 2, "nix": 1,
+    "nix-shell": 0, "tmux": 1, "screen": 0, "entr": 0, "hyperfine": 0, "unbuffer": 0, "chronic": 0, "script": 1,
+    "run0": 0, "gosu": 1, "su-exec": 1, "setpriv": 0, "runuser": 0, "fakeroot": 0, "proot": 0, "nsenter": 0,
+    "firejail": 0, "numactl": 0, "prlimit": 0, "systemd-inhibit": 0, "dbus-run-session": 0, "xvfb-run": 0,
+    "ssh-agent": 0, "setarch": 1, "linux32": 0, "linux64": 0, "eatmydata": 0, "faketime": 1, "cpulimit": 0,
+    "ltrace": 0, "valgrind": 0, "gdb": 0, "perf": 1, "catchsegv": 0,
+}  # fmt: skip
 
 
 class Command:
@@ -106,68 +124,73 @@ def _unwrap(simple: Simple, found: list[Command]) -> None:
         if first == "function":
             rest = rest[2:]
         elif first in _CONTROL or is_assignment(first):
-            rest = rest[1:]
+            named = first == "coproc" and len(rest) > 2 and rest[2].text in _CONTROL
+            rest = rest[2 if named else 1 :]
         elif program in _PREFIXES:
             started, maybe, split = _past_options(program, rest[1:])
             found.append(Command(rest[: len(rest) - len(started)], [], depth))
-            if maybe:
+            if maybe and not _starts_another(started[0]):
                 _unwrap(Simple(maybe, [], simple.script, depth + 1, None), found)
             if split:
                 _run(split + "".join(f" {word.text}" for word in started), depth, found)
             if program in ("watch", "parallel") and len(started) == 1:
                 _run(started[0].text, depth, found)
+            if program == "flock" and len(started) > 1 and started[0].text in ("-c", "--command"):
+                _run(started[1].text, depth, found)
             rest = started
         else:
             break
     command = Command(rest, simple.targets, depth)
     if rest or simple.targets:
         found.append(command)
-    for text in _scripts(command, simple):
-        _run(text, depth, found)
-    if command.program == "find":
+    if command.program in _RUN_TEXT and (command.program != "git" or _git_runs_text(command.arguments)):
+        from overdeck.dispatch.shellscripts import scripts
+
+        for text in scripts(command, simple):
+            _run(text, depth, found)
+    if command.program in _STARTERS:
+        _maybe_started(rest[1:], _STARTERS[command.program], simple, found)
+    elif command.program == "find":
         for index, word in enumerate(rest):
             if word.text in ("-exec", "-execdir", "-ok", "-okdir"):
                 _unwrap(Simple(rest[index + 1 :], [], [], depth + 1, None), found)
 
 
+def _git_runs_text(arguments: list[str]) -> bool:
+    """Whether it may be one of the few git calls that run shell text: what reads them is not loaded for the others."""
+    return any(word in ("foreach", "run", "rebase") or "alias." in word for word in arguments)
+
+
+def _maybe_started(rest: list[Word], own: int, simple: Simple, found: list[Command]) -> None:
+    """Add what a program may start whose options are not known: a word behind one may be its argument or the command.
+
+    ``own`` words stand before it; words with blanks are read as shell text (``tmux new -d 'a b'``).
+    """
+    behind_option = False
+    for index, word in enumerate(rest):
+        text = word.text
+        if text[:1] == "-":
+            behind_option = text != "--" and "=" not in text
+        elif " " in text or "\n" in text:
+            _run(text, simple.depth, found)
+        elif own and not behind_option:
+            own -= 1
+        else:
+            _unwrap(Simple(rest[index:], [], simple.script, simple.depth + 1, None), found)
+            if not behind_option or _starts_another(word):
+                break
+            behind_option = False
+
+
+def _starts_another(word: Word) -> bool:
+    """Whether a word is a program that looks for what it starts by itself, so that nobody has to do it twice."""
+    program = word.text.rpartition("/")[2]
+    return program in _PREFIXES or program in _STARTERS
+
+
 def _run(text: str, depth: int, found: list[Command]) -> None:
     for more in nested_text(text, depth):
         _unwrap(more, found)
-
-
-def _scripts(command: Command, simple: Simple) -> list[str]:
-    """The shell texts that a command runs."""
-    program, arguments = command.program, command.arguments
-    if program in _SHELLS:
-        inner, reads_input = _dash_c(arguments)
-        if not reads_input:
-            return [inner] if inner else []
-        return [*simple.script, *_printed(simple.feeder)]
-    if program == "eval":
-        return [" ".join(argument for argument in arguments if argument != "--")]
-    if program == "trap":
-        return arguments[:1]
-    if program in ("su", "script", "runuser"):
-        return [
-            arguments[index + 1] for index in range(len(arguments) - 1) if arguments[index] in ("-c", "--command")
-        ]
-    return []
-
-
-def _printed(feeder: Simple | None) -> list[str]:
-    """What an ``echo`` or ``printf`` of plain text, or a ``cat`` of a here-document, writes to its pipe."""
-    if feeder is None:
-        return []
-    texts = [word.text for word in feeder.words]
-    while texts and (texts[0] in _CONTROL or is_assignment(texts[0])):
-        del texts[0]
-    program = texts[0].rpartition("/")[2] if texts else ""
-    if program not in ("cat", "echo", "printf"):
-        return []
-    if program == "cat":
-        return feeder.script
-    words = [text for text in texts[1:] if text[:1] != "-" and SUBSTITUTED not in text]
-    return [" ".join(words).replace("\\n", "\n")]
 
 
 def _past_options(program: str, rest: list[Word]) -> tuple[list[Word], list[Word], str]:
@@ -186,8 +209,10 @@ def _past_options(program: str, rest: list[Word]) -> tuple[list[Word], list[Word
             doubtful = False
             break
         doubtful = False
-        if program == "env" and (option.startswith(("-S", "--split-string"))):
-            joined = option.removeprefix("--split-string").removeprefix("-S").removeprefix("=")
+        if program == "env" and "S" in option and option[:2] != "--":
+            option = "--split-string=" + option.partition("S")[2]
+        if program == "env" and option.startswith("--split-string"):
+            joined = option.removeprefix("--split-string").removeprefix("=")
             split = joined or (rest[0].text if rest else "")
             rest = rest if joined else rest[1:]
         elif option in with_argument:
@@ -196,25 +221,3 @@ def _past_options(program: str, rest: list[Word]) -> tuple[list[Word], list[Word
             doubtful = len(option) > 2 and "=" not in option  # the single letters are all in the table
     rest = rest[_OPERANDS.get(program, 0) :]
     return rest, rest[1:] if doubtful else [], split
-
-
-def _dash_c(arguments: list[str]) -> tuple[str, bool]:
-    """The command string of ``bash -c`` (``-lc``, ``-euo pipefail -c`` too), and whether it reads its input instead."""
-    command = False
-    index = 0
-    while index < len(arguments):
-        argument = arguments[index]
-        index += 1
-        if argument == "--":
-            break
-        if argument.startswith("--"):
-            index += argument in ("--rcfile", "--init-file")
-        elif argument[:1] in ("-", "+") and len(argument) > 1:
-            command |= argument[0] == "-" and "c" in argument
-            index += argument.count("o") + argument.count("O")
-        else:
-            index -= 1
-            break
-    if command:
-        return (arguments[index] if index < len(arguments) else ""), False
-    return "", index >= len(arguments) or "-s" in arguments

@@ -220,7 +220,7 @@ class Reader:
                 line_end = self.text.find("\n", self.at)
                 line = self.text[self.at : line_end if line_end >= 0 else len(self.text)]
                 self.at = line_end + 1 if line_end >= 0 else len(self.text)
-                if (line.lstrip("\t") if strip else line) == delimiter:
+                if (line.lstrip("\t") if strip else line).rstrip("\r") == delimiter:
                     break
                 body.append(line)
             script.append("\n".join(body))
@@ -302,7 +302,7 @@ class Reader:
             out.append("$" + self.text[start : self.at])
         elif following == "'" and not quoted:
             self.at += 1
-            out.append(self._ansi_c())
+            out.append(self.ansi_c())
         elif following == '"' and not quoted:
             return
         else:
@@ -339,7 +339,7 @@ class Reader:
             inner.append(letter)
         self.found += nested_text("".join(inner), self.depth)
 
-    def _ansi_c(self) -> str:
+    def ansi_c(self) -> str:
         """The text of ``$'…'``: letters may be written as octal, hex or Unicode numbers; a NUL ends it."""
         text = self.text
         out: list[str] = []

@@ -1,18 +1,22 @@
 """One call per gate that must be denied, and that hurts nothing if it is not."""
 
-from collections.abc import Callable, Mapping
+import re
+import shlex
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from overdeck.authoring.matrix import read_cases
+from overdeck.authoring.matrix import Case, read_cases
 from overdeck.dispatch.manifest import Manifest
 from overdeck.probe.clients import Client, Guard
 from overdeck.probe.mock.script import Call
-from overdeck.probe.room import Room
 
 
 class Canary(NamedTuple):
-    """A gate and the call that it must not let pass; without a call, ``why`` says why there is none."""
+    """A gate and the call that it must not let pass; without a call, ``why`` says why there is none.
+
+    With a call, ``why`` says what else its passing may mean; empty where it can only mean that the gate does not hold.
+    """
 
     gate: str
     call: Call | None
@@ -20,31 +24,66 @@ class Canary(NamedTuple):
     why: str = ""
 
 
-HARMLESS: Mapping[str, Callable[[Client, Room], Call]] = MappingProxyType(
+BEHIND_FALSE = (
+    "let pass behind false &&, where nothing runs; a gate that looks at the command's first word does that"
+)
+"""A canary that was changed so that it runs nothing proves something only where it is denied."""
+
+_SHELL: Mapping[str, str] = MappingProxyType(
     {
-        "git-decision": lambda client, room: client.shell("git push --force origin main"),
-        "secret-file": lambda client, room: client.shell("cat .env"),
+        "git-decision": "git push --force origin main",
+        "secret-file": "cat .env",
+        "deny": "false && chmod -R u+r ~",
+        "human-kill": "false && tmux -L overdeck-probe kill-server",
+        "pids-cap": "false && make --jobs",
+        "say-the-word": "false && gh repo delete overdeck-probe",
     }
 )
-"""The shipped gates: what they must deny in a ``Room``. Its remote is a folder beside it, and its ``.env`` is ours."""
+"""The shipped gates: what they must deny in a ``Room``, whose remote is a folder beside it and whose ``.env`` and HOME
+are ours. What stands behind ``false &&`` no shell runs, and the gates read it all the same."""
+
+_IN_CLAUDE: Mapping[str, Call] = MappingProxyType({"skill-guard": Call("Skill", {"skill": "keybindings-help"})})
+"""What only Claude Code has a tool for: a skill that ships with it, and that is a text."""
+
+_PLAIN_WORDS = re.compile(r"[\w ./:=@,+~'\"*?-]+")
+"""A command that is one command: behind ``false &&`` nothing of it runs."""
 
 
-def canary_of(gate: Manifest, client: Client, room: Room) -> Canary:
+def canary_of(gate: Manifest, client: Client) -> Canary:
     """The canary of a gate: the one above; for others the first shell call of its matrix that it must act on.
 
-    Those are played only by a client that runs nothing by itself under the guard ``asking``.
+    Those are played as they stand by a client that runs nothing by itself under the guard ``asking``; by the others
+    behind ``false &&``.
     """
-    if not gate.user and gate.id in HARMLESS:
-        return Canary(gate.id, HARMLESS[gate.id](client, room))
-    if not client.guards:
-        return Canary(gate.id, None, why=f"{client.name} would run it if the gate did not deny it")
+    if not gate.user and gate.id in _SHELL:
+        return Canary(gate.id, client.shell(_SHELL[gate.id]))
+    if not gate.user and gate.id in _IN_CLAUDE and client.name == "claude":
+        return Canary(gate.id, _IN_CLAUDE[gate.id])
     try:
-        cases = read_cases(gate)
+        commands = [found for case in read_cases(gate) if (found := _denied_command(case))]
     except ValueError as error:
         return Canary(gate.id, None, why=str(error))
-    for case in cases:
-        command = case.payload.get("tool_input", {}).get("command")
-        acts = case.expect in ("deny", "ask") and not case.config and not case.payload.get("agent_id")
-        if acts and case.payload.get("tool_name") == "Bash" and isinstance(command, str):
-            return Canary(gate.id, client.shell(command), "asking")
-    return Canary(gate.id, None, why="its matrix has no shell call that it must deny")
+    if client.guards and commands:
+        return Canary(gate.id, client.shell(commands[0]), "asking")
+    plain = next((one for one in commands if _runs_nothing_behind_false(one)), None)
+    if plain is not None:
+        return Canary(gate.id, client.shell(f"false && {plain}"), why=BEHIND_FALSE)
+    return Canary(
+        gate.id, None, why=f"its matrix has no {'plain ' if commands else ''}shell call that it must deny"
+    )
+
+
+def _denied_command(case: Case) -> str:
+    """The shell command of a case that the gate must act on wherever it is asked; else empty."""
+    command = case.payload.get("tool_input", {}).get("command")
+    acts = case.expect in ("deny", "ask") and not case.payload.get("agent_id")
+    placed = case.config or case.files or case.repository or "{scratch}" in str(command)
+    fits = acts and not placed and case.payload.get("tool_name") == "Bash" and isinstance(command, str)
+    return command if fits and isinstance(command, str) else ""
+
+
+def _runs_nothing_behind_false(command: str) -> bool:
+    try:
+        return bool(_PLAIN_WORDS.fullmatch(command) and shlex.split(command))
+    except ValueError:
+        return False

@@ -253,6 +253,9 @@ def _gates(choice: Choice, canaries: Sequence[Canary], sessions: Sequence[facts.
         asked = canary.guard == "asking"
         denied = any(one.reason[:_ENOUGH] in text or (asked and one.decision == "ask") for one in answers)
         shown = canary.call.input if isinstance(canary.call.input, str) else json.dumps(canary.call.input)
+        if not denied and canary.why and text:
+            found.append(GateReport(canary.gate, f"{canary.call.tool} {shown}", None, canary.why))
+            continue
         found.append(GateReport(canary.gate, f"{canary.call.tool} {shown}", denied, _cut(text) or ""))
     return found
 

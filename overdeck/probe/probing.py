@@ -61,7 +61,7 @@ def probe(
     def work() -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="overdeck-probe-", ignore_cleanup_errors=True) as made:
             base = Room.make(Path(made).resolve() / "room")
-            canaries = [canary_of(gate, client, base) for gate in choice.gates] if script is None else []
+            canaries = [canary_of(gate, client) for gate in choice.gates] if script is None else []
             played = hooks.moved(choice, recipe, base.home, yes=yes)
             if record is not None and name == "opencode":
                 recording.put_plugin(client.settings_file(base.home).parent, base.records)

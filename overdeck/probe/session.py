@@ -41,21 +41,19 @@ def play(
     *,
     guard: Guard = "open",
     user: Mapping[str, str] | None = None,
-    extra: Mapping[str, str] | None = None,
     more: tuple[str, ...] = (),
-    prompt: str = PROMPT,
     deadline_s: float = DEADLINE_S,
 ) -> Session:
-    """Run ``client`` in ``room`` until it ends, ``deadline_s`` at most. ``more`` are further arguments, ``extra``
-    further environment. The model is closed when this returns; what it was sent is kept."""
+    """Run ``client`` in ``room`` until it ends, ``deadline_s`` at most. ``more`` are further arguments.
+    The model is closed when this returns; what it was sent is kept."""
     user = os.environ if user is None else user
     with MockModel(client.wire, script) as model:
         client.lay_out(Stage(room, model.url, guard, found, user.get("HOME", "")))
         environ = room.environ(user, model.url)
-        environ |= client.environ(room, model.url) | dict(extra or {})
+        environ |= client.environ(room, model.url)
         before, begun = _cpu_s(), time.monotonic()
         done = run(
-            [*client.argv(found, room, prompt), *more], env=environ, cwd=room.project, deadline_s=deadline_s
+            [*client.argv(found, room, PROMPT), *more], env=environ, cwd=room.project, deadline_s=deadline_s
         )
         wall_s, cpu_s = time.monotonic() - begun, _cpu_s() - before
     if isinstance(done, NotCompleted):

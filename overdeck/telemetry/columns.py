@@ -1,9 +1,9 @@
 """The columns of the modules table: one registry from which the terminal, the screen, CSV and JSON are made."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
+from overdeck.column import Column
 from overdeck.errors import usage
 from overdeck.telemetry.advice import what_to_do
 from overdeck.telemetry.report import ModuleRow, Wired
@@ -16,19 +16,7 @@ URGENCY = ("broken", "dead", "unreachable", "removal-candidate", "quiet", "noisy
 """The order of the table: what asks for a decision first; the rest follow."""
 
 
-@dataclass(frozen=True)
-class Column:
-    """``text`` takes the row and the time of the report (aware UTC); ``largest_first``: how it sorts at first."""
-
-    key: str
-    title: str
-    text: Callable[[ModuleRow, datetime], str]
-    order: Callable[[ModuleRow], Sortable]
-    right: bool = False
-    largest_first: bool = False
-
-
-def _count(key: str, title: str = "") -> Column:
+def _count(key: str, title: str = "") -> Column[ModuleRow]:
     def text(row: ModuleRow, _now: datetime) -> str:
         value = getattr(row, key)
         return "?" if value is None else f"{value:,}"
@@ -44,7 +32,7 @@ def _urgency(row: ModuleRow) -> int:
     return URGENCY.index(row.verdict) if row.verdict in URGENCY else len(URGENCY) + VERDICTS.index(row.verdict)
 
 
-COLUMNS = (
+COLUMNS: tuple[Column[ModuleRow], ...] = (
     Column("module", "module", lambda row, _now: row.id, lambda row: row.id),
     Column("class", "class", lambda row, _now: row.cls, lambda row: row.cls),
     Column(
@@ -71,7 +59,7 @@ COLUMNS = (
 """The terminal's: they fit it."""
 
 
-def _ms(key: str, title: str) -> Column:
+def _ms(key: str, title: str) -> Column[ModuleRow]:
     def text(row: ModuleRow, _now: datetime) -> str:
         value = getattr(row, key)
         return "?" if value is None else f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
@@ -83,7 +71,7 @@ def _ms(key: str, title: str) -> Column:
     return Column(key.replace("_", "-"), title, text, order, right=True, largest_first=True)
 
 
-def _daily(key: str, width: int) -> Column:
+def _daily(key: str, width: int) -> Column[ModuleRow]:
     """Fires of each day; sorted by how many of them there were."""
     return Column(
         key,
@@ -105,7 +93,7 @@ DAILY = _daily("daily", 30)
 DAILY_NARROW = _daily("daily", 10)
 """The same in a third of the width: three days a bar."""
 
-MORE = (
+MORE: tuple[Column[ModuleRow], ...] = (
     DAILY,
     _ms("p50_ms", "p50 ms"),
     _ms("p95_ms", "p95 ms"),
@@ -176,7 +164,7 @@ def fired(row: ModuleRow) -> str:
     return f"{row.fired:,} (deny {row.deny:,}, {advise} {row.advise:,}, act {row.act:,})"
 
 
-def column(key: str) -> Column:
+def column(key: str) -> Column[ModuleRow]:
     """The column of that key, or of the JSON key beside it; raises OverdeckError (usage) with those there are."""
     name = "module" if key == "id" else key.replace("_", "-")
     for known in (*COLUMNS, *MORE):
@@ -252,10 +240,10 @@ def place_line(place: Wired) -> str:
     return f"{place.event}({place.matcher or '*'}) {place.file} {place.pointer}{note}"
 
 
-def sort_rows(rows: Iterable[ModuleRow], by: Column, *, flipped: bool = False) -> list[ModuleRow]:
-    """Rows in the column's own direction, or the other; equal ones by id."""
+def sort_rows(rows: Iterable[ModuleRow], by: Column[ModuleRow]) -> list[ModuleRow]:
+    """Rows in the column's own direction; equal ones by id."""
     ordered = sorted(rows, key=lambda row: row.id)
-    return sorted(ordered, key=by.order, reverse=by.largest_first != flipped)
+    return sorted(ordered, key=by.order, reverse=by.largest_first)
 
 
 def filter_rows(rows: Iterable[ModuleRow], text: str) -> list[ModuleRow]:

@@ -1,9 +1,8 @@
 """A table of rows that sorts by any column, keeps its cursor on the same row, and changes only what changed."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -13,39 +12,10 @@ from textual import on
 from textual.message import Message
 from textual.widgets import DataTable
 
+from overdeck.column import Column
 from overdeck.incidents.text import shown
 
 R = TypeVar("R")
-R_contra = TypeVar("R_contra", contravariant=True)
-
-
-class Column(Protocol[R_contra]):
-    """What the table asks of a column; ``overdeck.telemetry.columns.Column`` is one."""
-
-    @property
-    def key(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def text(self) -> Callable[[R_contra, datetime], str]: ...
-    @property
-    def order(self) -> Callable[[R_contra], Any]: ...
-    @property
-    def right(self) -> bool: ...
-    @property
-    def largest_first(self) -> bool: ...
-
-
-@dataclass(frozen=True)
-class Plain(Generic[R]):
-    """A column for rows whose package has no registry of columns. ``text`` takes the row and the time (aware UTC)."""
-
-    key: str
-    title: str
-    text: Callable[[R, datetime], str]
-    order: Callable[[R], Any]
-    right: bool = False
-    largest_first: bool = False
 
 
 class RowTable(DataTable["Cell"], Generic[R]):

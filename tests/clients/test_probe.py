@@ -51,17 +51,22 @@ def test_a_wiring_that_holds_is_said_to_and_nothing_of_the_users_changes(home: H
     data = ran.data
     assert (ran.code, data["holds"], data["trouble"]) == (0, True, [])
     assert "loopback" in data["isolation"]
-    assert {gate["gate"]: gate["denied"] for gate in data["gates"]} == {"git-decision": True, "secret-file": True}
+    gates = {gate["gate"]: gate["denied"] for gate in data["gates"]}
+    assert gates == {
+        **dict.fromkeys(gates, True),
+        "agent-guard": None,
+    }  # which by default denies numbers, no one call
+    assert len(gates) > 6
     (before_tool,) = [one for one in data["hooks"] if one["event"] == "PreToolUse"]
-    assert (before_tool["ours"], before_tool["started"]) == (True, 5)
+    assert (before_tool["ours"], before_tool["started"]) == (True, 3 + len(gates) - 1)
     assert 0 < before_tool["median_ms"] < 5000
-    assert [fire["honoured"] for fire in before_tool["fires"] if fire["answer"] == "deny"] == [True]
+    assert [fire["honoured"] for fire in before_tool["fires"] if fire["answer"] == "deny"] == [True] * 5
     assert {file: file.read_bytes() for file in home.root.rglob("*") if file.is_file()} == before
 
 
 def test_without_an_install_what_an_install_would_write_is_played(home: Home, path: str) -> None:
     ran = probe(home, path)
-    assert (ran.code, ran.data["installed"], len(ran.data["gates"])) == (0, False, 2)
+    assert (ran.code, ran.data["installed"], len(ran.data["gates"]) > 6) == (0, False, True)
     assert not home.state.exists()
 
 
@@ -74,7 +79,7 @@ def test_other_hooks_are_listed_and_run_only_after_a_yes(home: Home, path: str, 
     second = probe(home, path, "--yes")
     assert mark.exists()
     (theirs,) = [one for one in second.data["hooks"] if not one["ours"]]
-    assert (theirs["started"], theirs["expected"]) == (5, True)
+    assert (theirs["started"] > 5, theirs["expected"]) == (True, True)
 
 
 def test_an_entry_that_never_starts_is_trouble(home: Home, path: str) -> None:
@@ -85,7 +90,7 @@ def test_an_entry_that_never_starts_is_trouble(home: Home, path: str) -> None:
     ran = probe(home, path)
     assert ran.code == 1
     assert any("/nowhere/overdeck-hook: No such file" in line for line in ran.data["trouble"])
-    assert [gate["denied"] for gate in ran.data["gates"]] == [False, False]
+    assert {gate["denied"] for gate in ran.data["gates"]} == {False, None}
 
 
 def test_a_file_that_the_client_drops_is_trouble(home: Home, path: str) -> None:

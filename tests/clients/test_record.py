@@ -31,18 +31,36 @@ VARIES = {
 """What a payload has or has not for what the session was, not for the client's version."""
 
 
+def watchful(home: Home) -> None:
+    """A gate of the user's own."""
+    folder = home.root / ".config" / "overdeck" / "modules" / "watchful"
+    folder.mkdir(parents=True)
+    (folder / "module.toml").write_text(
+        'id = "watchful"\npack = "own"\nsummary = "s"\nclass = "gate"\n[events]\nPreToolUse = "Bash"\n'
+    )
+    (folder / "module.py").write_text(
+        "from overdeck.dispatch.module import *\n"
+        "def evaluate(call):\n    return deny('not here') if 'launch' in call.input['command'] else None\n"
+    )
+    payload = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "touch launch"}}
+    (folder / "matrix.jsonl").write_text(json.dumps({"name": "n", "payload": payload, "expect": "deny"}) + "\n")
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_client_as_it_is_denies_every_canary_and_sends_what_the_tests_rely_on(name: str, tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     path = os.pathsep.join([str(Path(found(name)).parent), "/usr/local/bin", os.defpath])
     assert home.run("overdeck", "install", "--client", name).code == 0
+    watchful(home)
     kept = tmp_path / "kept"
-    ran = home.run("overdeck", "probe", "--client", name, "--record", str(kept), "--json", env={"PATH": path})
+    ran = home.run(
+        "overdeck", "probe", "--client", name, "--yes", "--record", str(kept), "--json", env={"PATH": path}
+    )
     assert (ran.code, ran.data["trouble"], ran.data["installed"]) == (0, [], True)
-    assert {gate["gate"]: gate["denied"] for gate in ran.data["gates"]} == {
-        "git-decision": True,
-        "secret-file": True,
-    }
+    gates = {gate["gate"]: gate["denied"] for gate in ran.data["gates"]}
+    no_call = {"agent-guard": None} | ({} if name == "claude" else {"skill-guard": None})
+    assert gates == {**dict.fromkeys(gates, True), **no_call}
+    assert "watchful" in gates
     known = {file.name for file in (PAYLOADS / FOLDERS[name]).iterdir()}
     both = sorted(known & {file.name for file in kept.iterdir()})
     assert {f"{kind}.json" for kind in NEEDED[name]} <= set(both)

@@ -93,6 +93,41 @@ def test_a_line_is_its_commands(text: str, expected: list[list[str]]) -> None:
     assert programs(text) == expected
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "env -iS 'rm x'", "env -vS'rm x'", "sudo -r role rm x", "coproc X { rm x; }", "trap -- 'rm x' EXIT",
+        "su -c'rm x'", "su -lc 'rm x'", "su --command='rm x'", "sg g 'rm x'", "sg g -c 'rm x'", "script -qc 'rm x' f",
+        "flock -n f -c 'rm x'", "mksh -c 'rm x'", "busybox ash -c 'rm x'", "toybox rm x", "at now <<< 'rm x'",
+        ". /dev/stdin <<< 'rm x'", "echo 'rm x' | batch", "echo rm x | sh", "echo -n 'rm x' | bash -",
+        "echo 'rm x' | bash /dev/stdin", "echo 'rm x' | tee f | sh", "cat <<E | cat | sh\nrm x\nE",
+        "printf %s 'rm x' | sh", "printf '%s %s' rm x | sh", "printf 'r\\x6d\\x20x' | sh", "echo -e 'r\\155 x' | sh",
+        "cat <<E\r\na\r\nE\r\nrm x", "uv run rm x", "uv run --with a rm x", "npx -c 'rm x'", "runuser -u a -- rm x",
+        "tmux new -d 'rm x'", "tmux new -d -s n 'rm x'", "screen -dmS n bash -c 'rm x'", "hyperfine 'a b' 'rm x'",
+        "perf stat -e c rm x", "gosu root rm x", "nix-shell -p a --run 'rm x'", "git bisect run rm x",
+        "git submodule foreach --recursive 'rm x'", "git rebase -x 'rm x' main", "git rebase --exec='rm x'",
+        "git -c alias.y='!rm x' y", "git -calias.y='!rm' y x", "npx -a npx -a npx rm x",
+    ],
+)  # fmt: skip
+def test_what_starts_another_command_or_runs_text_is_looked_through(text: str) -> None:
+    assert any(words[:2] == ["rm", "x"] for words in programs(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["echo 'rm x' | cat", "bash -s script < f", "git log --grep 'rm x'", "uv run a rm x", "uv run python -c 'rm x'",
+     "su -c a 'rm x'", "printf '%s' 'rm x' | wc", "npx a 'rm x'", "git rebase main"],
+)  # fmt: skip
+def test_arguments_are_no_commands(text: str) -> None:
+    assert not any(words[:1] == ["rm"] for words in programs(text))
+
+
+def test_programs_that_start_others_stacked_end_in_time() -> None:
+    assert len(commands("sudo --aa sudo sudo " * 300 + "rm x")) < 10_000
+    with pytest.raises(ValueError, match="nested"):
+        commands("npx -a " * 900 + "rm x")
+
+
 def test_redirection_targets_are_kept_apart() -> None:
     command = commands("a <in >>out 2>err x &>all 3<> both")[0]
     assert command.targets == ["in", "out", "err", "all", "both"]

@@ -39,6 +39,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> tuple[Home, Path]:
     """A home, and a clone with a pushed main, as a user would have them."""
     root = tmp_path_factory.mktemp("readme")
     home = Home(root / "home")
+    home.keep_on("git-decision", "secret-file", "curl-timeout")
     work = remote_and_clone(root, home=home.root)
     git(work, "commit", "-q", "--allow-empty", "-m", "Start", home=home.root)
     git(work, "push", "-q", "origin", "main", home=home.root)

@@ -52,6 +52,14 @@ def test_a_denial_of_a_call_that_ran_is_trouble() -> None:
     assert "did not honour its deny" in report.trouble[0]
 
 
+def test_a_canary_that_was_changed_to_run_nothing_proves_nothing_where_it_passes() -> None:
+    passed = session(fired(), name="canaries, plain")
+    call = Call("Bash", COMMAND)
+    report = judged(passed, canary=Canary("mine", call, why="behind false"))
+    assert (report.gates[0].denied, report.gates[0].said, report.trouble) == (None, "behind false", ())
+    assert judged(passed, canary=Canary("mine", call)).gates[0].denied is False
+
+
 def test_a_context_that_the_model_never_read_is_trouble() -> None:
     context = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "mind the gap"}}
     assert "did not reach the model" in judged(session(fired(context))).trouble[0]

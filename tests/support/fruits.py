@@ -9,11 +9,12 @@ from textual.app import ComposeResult
 from textual.message import Message
 from textual.widgets import Static
 
+from overdeck.column import Column
 from overdeck.tui.actions import Action
 from overdeck.tui.forms import Field, Form
 from overdeck.tui.page import Page
 from overdeck.tui.surroundings import Surroundings
-from overdeck.tui.table import Plain, RowTable
+from overdeck.tui.table import RowTable
 
 
 @dataclass(frozen=True)
@@ -31,17 +32,17 @@ BASKET = (
 )
 
 
-def _said(what: str) -> Plain[Fruit]:
-    return Plain(what, what, lambda fruit, _now: str(getattr(fruit, what)), lambda fruit: getattr(fruit, what))
+def _said(what: str) -> Column[Fruit]:
+    return Column(what, what, lambda fruit, _now: str(getattr(fruit, what)), lambda fruit: getattr(fruit, what))
 
 
 COLUMNS = (
     _said("name"),
-    Plain[Fruit](
+    Column[Fruit](
         "count", "count", lambda f, _now: f"{f.count:,}", lambda f: f.count, right=True, largest_first=True
     ),
     _said("colour"),
-    Plain[Fruit]("long", "said of it", lambda f, _now: f"{f.name} " * 20, lambda f: f.name),
+    Column[Fruit]("long", "said of it", lambda f, _now: f"{f.name} " * 20, lambda f: f.name),
 )
 
 

@@ -10,6 +10,7 @@ from pages import LARGE, Seen, home_environ
 from records import kept
 from registries import grow
 
+from overdeck.tui.confirm import Confirm
 from overdeck.tui.surroundings import Surroundings
 
 pytestmark = pytest.mark.timeout(60)
@@ -40,13 +41,13 @@ async def test_the_name_of_a_process(tmp_path: Path) -> None:
         assert is_harmless(drawn(seen))
 
 
-async def test_an_arm_in_a_record_of_a_measurement_and_a_passing_word(tmp_path: Path) -> None:
+async def test_an_arm_in_a_record_of_a_measurement_and_a_question(tmp_path: Path) -> None:
     kept(tmp_path / ".cache" / "overdeck", 1, 1.30, arms=("true", EVIL))
     around = Surroundings(home_environ(tmp_path), cwd=tmp_path, clock=lambda: NOW, live=False)
     async with pages.opened(around, "bench", size=LARGE) as seen:
         assert is_harmless(drawn(seen))
-        seen.page.say(f"a passing word, {EVIL}")
-        await seen.until(lambda: "a passing word" in drawn(seen))
+        await seen.app.push_screen(Confirm("A question", f"about {EVIL}"))
+        await seen.until(lambda: "about evil" in drawn(seen))
         assert is_harmless(drawn(seen))
 
 

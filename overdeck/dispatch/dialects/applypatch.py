@@ -56,6 +56,7 @@ def calls(patch: str) -> list[list[Wording]]:
         bare = line.strip()
         kind, path = _header(bare)
         if kind:
+            ended = False  # a second patch in one text, or a reader that goes on
             if not path:
                 raise PatchError(f"{bare[:60]!r} names no file")
             if kind == "move" and not files:
@@ -66,7 +67,7 @@ def calls(patch: str) -> list[list[Wording]]:
         elif bare.startswith(BEGIN):
             begun = True
         elif bare.startswith(_END):
-            ended = True
+            ended = ended or line[0] == "*"  # behind a blank it may be a line of the file
         elif line.startswith("***") and bare != _END_OF_FILE:
             raise PatchError(f"{bare[:60]!r} is no header of a patch")
         elif files and not ended and bare != _END_OF_FILE:

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from overdeck.column import Column
 from overdeck.incidents.text import shown
-from overdeck.telemetry.columns import DAILY, DAILY_NARROW, Column, column
+from overdeck.telemetry.columns import DAILY, DAILY_NARROW, column
 from overdeck.telemetry.grouping import Group, grouped
 from overdeck.telemetry.report import ModuleRow
 from overdeck.telemetry.words import percent
-from overdeck.tui.table import Plain, RowTable
+from overdeck.tui.table import RowTable
 
 WIDE = 120
 """Cells from which the days have a bar each."""
@@ -46,20 +47,20 @@ def lines(rows: Iterable[ModuleRow], by: str) -> list[Line]:
     return found
 
 
-def columns(width: int) -> list[Plain[Line]]:
+def columns(width: int) -> list[Column[Line]]:
     """Ordered so that 80 cells show what costs most, what never fires, and what was made of it."""
     daily = DAILY if width >= WIDE else DAILY_NARROW
     return [_of_line(one) for one in (*map(column, _FIRST), daily, *map(column, _REST))]
 
 
-def _of_line(one: Column) -> Plain[Line]:
+def _of_line(one: Column[ModuleRow]) -> Column[Line]:
     def text(line: Line, now: datetime) -> str:
         if line.row is None:
             return shown(_heading(line.group, one.key))
         name = shown(one.text(line.row, now))
         return f"  {name}" if one.key == "module" and line.group.name else name
 
-    return Plain(
+    return Column(
         one.key,
         one.title,
         text,

@@ -1,34 +1,21 @@
 """A look in words: the columns that the terminal and the screen show, and what ``--json`` carries."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Generic, TypeVar
+from typing import Any
 
+from overdeck.column import Column, Row
 from overdeck.machine.changes import MACHINE, Change
 from overdeck.machine.hookprocesses import HookProcess
 from overdeck.telemetry.livecalls import BUCKETS, WINDOW, EventCost
 from overdeck.telemetry.words import ago, iso, percent, size, span, sparkline
 from overdeck.wiring.atwork.look import Look
 
-Row = TypeVar("Row")
 UNSAID = "-"
 """A number that this system, or this group, does not say: never a zero."""
 
 NO_CALLS = "no call was ever logged. Type: overdeck install; where that was done, use the client"
 NO_CLIENT = "no client runs now, so no hook can be at work"
-
-
-@dataclass(frozen=True)
-class Column(Generic[Row]):
-    """``text`` takes the row and the time of the look (aware UTC); ``largest_first``: how it sorts at first."""
-
-    key: str
-    title: str
-    text: Callable[[Row, datetime], str]
-    order: Callable[[Row], Any]
-    right: bool = False
-    largest_first: bool = False
 
 
 def _text(title: str, value: Callable[[Row], str]) -> Column[Row]:
@@ -74,7 +61,6 @@ def _rate(value: float) -> str:
 def place_shown(change: Change) -> str:
     """``the machine``; of a group's folder its last two names, behind the controller where each has its own tree.
 
-    >>> from overdeck.machine.changes import changes
     >>> place_shown(Change("/sys/fs/cgroup/memory/slice/session-4.scope", {}, *[None] * 12))
     '…/slice/session-4.scope'
     """
