@@ -56,7 +56,9 @@ def test_a_line_that_may_be_a_header_is_one_and_what_follows_counts_for_both() -
     assert all(one[0][1]["new_string"] == "evil" for one in found)
 
 
-@pytest.mark.parametrize("between", [(" *** End Patch",), ("*** End Patch", "*** Begin Patch", "*** Update File: g", "@@")])
+@pytest.mark.parametrize(
+    "between", [(" *** End Patch",), ("*** End Patch", "*** Begin Patch", "*** Update File: g", "@@")]
+)
 def test_an_end_that_may_be_none_hides_nothing_of_what_follows(between: tuple[str, ...]) -> None:
     found = calls(patch("*** Update File: f", "@@", "-o", *between, "+evil"))
     assert "evil" in found[-1][0][1]["new_string"]
