@@ -194,6 +194,8 @@ async def test_z_shows_suspects_then_candidates_then_all(still: HookHome) -> Non
         assert seen.text("#twin") == "as JSON: overdeck fires candidates --json"
         await seen.press("z")
         await seen.until(lambda: len(seen.keys) == 6)
+        await seen.press("z", "escape")
+        await seen.until(lambda: len(seen.keys) == 6 and "suspects" not in seen.text("#status"))
 
 
 async def test_g_groups_by_event_then_by_plugin_and_the_cursor_stays_on_its_module(still: HookHome) -> None:
