@@ -55,8 +55,8 @@ if len(answer) > 1:
 """
 
 
-def modules(root: Path, count: int, *, code: str = MODULE, literals: int = 3) -> Path:
-    """``count`` gates for Bash and Edit with ``literals`` words each; returns the folder of plans."""
+def modules(root: Path, count: int, *, code: str = MODULE, literals: int = 3, tools: str = "Bash|Edit") -> Path:
+    """``count`` gates for ``tools`` with ``literals`` words each; returns the folder of plans."""
     shipped, plans = root / "modules", root / "state" / "plans" / "claude"
     for folder in (shipped, plans, root / "user"):
         folder.mkdir(parents=True, mode=0o700)
@@ -68,7 +68,7 @@ def modules(root: Path, count: int, *, code: str = MODULE, literals: int = 3) ->
         (folder / "module.toml").write_text(
             f'id = "m{number:03d}"\npack = "guards"\nclass = "gate"\n'
             f"main_only = {'true' if number % 4 == 0 else 'false'}\n"
-            f'literals = {json.dumps(words)}\n[events]\nPreToolUse = "Bash|Edit"\nPostToolUse = "Bash|Edit"\n'
+            f'literals = {json.dumps(words)}\n[events]\nPreToolUse = "{tools}"\nPostToolUse = "{tools}"\n'
         )
     _write_plans(root, ("PreToolUse", "PostToolUse"))
     return plans

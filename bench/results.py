@@ -23,6 +23,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import against_hyperfine
 import fleets
+import in_client
 import logged
 import registries
 import screens
@@ -34,6 +35,7 @@ from overdeck.bench.outcome import Metric
 from overdeck.bench.stress import stress
 from overdeck.paths import Places, shipped
 from overdeck.spawn.native import NativeSpawner, start_spawner
+from overdeck.wiring.offline import can_isolate
 
 RESULTS = Path(__file__).resolve().parent / "RESULTS.md"
 CATNULL = """#include <fcntl.h>
@@ -79,6 +81,9 @@ def main() -> int:
         if not options.only or options.only in KEYS:
             print(f"measuring: {KEYS}", file=sys.stderr)
             lines += _keys(Path(folder) / "screens")
+        if not options.only or options.only in IN_CLAUDE:
+            print(f"measuring: {IN_CLAUDE}", file=sys.stderr)
+            lines += _in_claude(Path(folder) / "in-claude")
         if not options.only:
             print("measuring: 20 calls at a time", file=sys.stderr)
             lines += _concurrent(Path(folder))
@@ -336,6 +341,32 @@ def _keys(root: Path) -> list[str]:
     middle, limit = median(took), screens.KEY_BAR_MS
     met = "met" if middle <= limit else "MISSED"
     return [f"| {KEYS}: median of {len(took)}, in ms | wall | {middle:.0f} | | ≤ {limit} | {met} |"]
+
+
+IN_CLAUDE = "ten tool calls in Claude Code, whole client runs"
+
+
+def _in_claude(folder: Path) -> list[str]:
+    """28 modules, and beside them the same as 28 Python hooks, over no hooks; nothing acts."""
+    built, program = built_front(), in_client.found(os.environ)
+    if built is None or not built.fresh or program is None or not can_isolate():
+        print(
+            "no Claude Code, no native front or no network namespace here: its rows are left out", file=sys.stderr
+        )
+        return []
+    folder.mkdir()
+    costs = in_client.measure(program, built.path, folder, pairs=20, hook_pairs=6)
+    lines = []
+    for arm, shown in (("modules", "28 modules"), ("hooks", "the same as 28 Python hooks")):
+        for metric in ("cpu", "wall"):
+            seen = costs.ratio(arm, metric)
+            bar = in_client.MOST_CPU if (arm, metric) == ("modules", "cpu") else None
+            met = "" if bar is None else "met" if seen.value <= bar else "MISSED"
+            lines.append(
+                f"| {IN_CLAUDE}, {len(getattr(costs, arm))} pairs: {shown} / no hooks | {metric} | {seen.value:.3f} "
+                f"| {seen.low:.3f}–{seen.high:.3f} | {'' if bar is None else f'≤ {bar:g}'} | {met} |"
+            )
+    return lines
 
 
 def _concurrent(folder: Path, at_once: int = 20, rounds: int = 50) -> list[str]:

@@ -82,7 +82,7 @@ def show(report: "Report", out: Output) -> None:
     hosts = dict.fromkeys(host for session in report.sessions for host in session["other_hosts"])
     if hosts:
         out.line(f"refused: the client asked for {', '.join(hosts)}")
-    if not report.installed:
+    if not report.installed and report.hooks:
         out.line("no entry of ours is installed: played is what overdeck install would write")
     out.table(
         ("event", "started", "ms", "answers", "honoured", "reached the model", "command"),

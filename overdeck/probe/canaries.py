@@ -75,7 +75,8 @@ def canary_of(gate: Manifest, client: Client) -> Canary:
 
 def _denied_command(case: Case) -> str:
     """The shell command of a case that the gate must act on wherever it is asked; else empty."""
-    command = case.payload.get("tool_input", {}).get("command")
+    asked = case.payload.get("tool_input")
+    command = asked.get("command") if isinstance(asked, dict) else None
     acts = case.expect in ("deny", "ask") and not case.payload.get("agent_id")
     placed = case.config or case.files or case.repository or "{scratch}" in str(command)
     fits = acts and not placed and case.payload.get("tool_name") == "Bash" and isinstance(command, str)

@@ -43,7 +43,7 @@ class Choice:
     played: tuple[Played, ...]
     listed: tuple[str, ...] = ()
     silent: tuple[str, ...] = ()
-    """Hooks that the client never starts, with the reason: their file is dropped, or switched off."""
+    """Hooks that the client never starts, and files that it drops, with the reason."""
     installed: bool = True
     """Whether entries of ours were there; else what ``overdeck install`` would write is played."""
     gates: tuple[Manifest, ...] = ()
@@ -70,8 +70,8 @@ def choose(
     modules = load_fleet(recipe)
     plugin, ours_there = "", False
     for file in files:
-        why = next((f"the client drops the file: {one.reason}" for one in file.problems if one.drops), "")
-        why = why or silenced.get(file.path, "")
+        dropped = next((f"the client drops the file: {one.reason}" for one in file.problems if one.drops), "")
+        why, said = dropped or silenced.get(file.path, ""), len(silent)
         for handler in file.all_handlers:
             text = _plugin_text(handler)
             hook = _object(file, handler)
@@ -91,6 +91,8 @@ def choose(
                 played.append(
                     Played(handler.event, handler.matcher, handler.shown, argv, hook, str(file.path), ours)
                 )
+        if dropped and len(silent) == said:  # what else stands in it nobody can read, or nobody asked to play
+            silent.append(f"{file.path}: {dropped}")
     installed = any(one.ours for one in played)
     if not installed and fleet and not silent:
         asked = _asked(modules, yes)
@@ -131,12 +133,14 @@ def moved(choice: Choice, recipe: Recipe, home: Path, *, yes: bool) -> list[Play
     return found
 
 
+def behind(records: Path, number: int) -> list[str]:
+    """The words that stand before the command of hook ``number``: the witness, which starts it."""
+    return [str(interpreter()), "-I", "-S", witness.__file__, str(records), str(number)]
+
+
 def write(file: Path, played: Sequence[Played], records: Path, plugin: str = "") -> None:
     """Put the hooks where the client of the throwaway HOME reads them, each started through ``witness``."""
-    words = [
-        [str(interpreter()), "-I", "-S", witness.__file__, str(records), str(number), *one.argv]
-        for number, one in enumerate(played)
-    ]
+    words = [[*behind(records, number), *one.argv] for number, one in enumerate(played)]
     file.parent.mkdir(parents=True, exist_ok=True)
     if plugin:
         fronts = {one.event: {**one.object, "argv": argv} for one, argv in zip(played, words, strict=True)}

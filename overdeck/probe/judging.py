@@ -98,7 +98,11 @@ def judge(
     gates = tuple(_gates(choice, canaries, sessions))
     trouble = [f"the session of {one.name}: {_ended(one)}" for one in sessions if one.ended or not one.turns]
     trouble += [f"{one.event} {one.command}: {what}" for one in hooks for what in one.trouble]
-    trouble += [f"{one.gate} did not deny {one.call}: {one.said}" for one in gates if one.denied is False]
+    trouble += [
+        f"{one.gate} did not deny {one.call}: {one.said}" for one in gates if one.denied is False and one.call
+    ]
+    unasked = [one.gate for one in gates if one.denied is False and not one.call]
+    trouble += [f"the client never came to the canaries of {', '.join(unasked)}"] if unasked else []
     trouble += choice.silent
     return Report(
         client, version, program, isolation, choice.installed,
@@ -239,7 +243,12 @@ def _gates(choice: Choice, canaries: Sequence[Canary], sessions: Sequence[facts.
         told = next(calls[canary.guard], None) if canary.call is not None and played is not None else None
         if canary.call is None or played is None or told is None:
             found.append(
-                GateReport(canary.gate, "", None if canary.call is None else False, canary.why or "not asked")
+                GateReport(
+                    canary.gate,
+                    "",
+                    None if canary.call is None else False,
+                    canary.why or "the client never came to it",
+                )
             )
             continue
         answers = [

@@ -1,5 +1,6 @@
 """``overdeck probe``: find the client, choose the hooks, play sessions where there is only loopback, judge them."""
 
+import shlex
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -77,7 +78,9 @@ def probe(
                 one["payloads"] = recording.payloads(one["fires"], base.records) if record else []
                 sessions.append(one)
             folders = {str(base.project): recording.PROJECT, str(base.home): recording.HOME}
-            shown = {str(base.project): "/throwaway/project", str(base.home): "/throwaway/home"}
+            # Where a client quotes a hook's command, it is the witness's: the report has the hook's own.
+            shown = {f"{shlex.join(hooks.behind(base.records, number))} ": "" for number in range(len(played))}
+            shown |= {str(base.project): "/throwaway/project", str(base.home): "/throwaway/home"}
             for number, one in enumerate(sessions):
                 fires = one["fires"]
                 one["fires"] = [fire for fire in fires if fire.hook < len(choice.played)]

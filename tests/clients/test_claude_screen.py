@@ -26,6 +26,18 @@ def test_what_a_module_tells_the_user_stands_on_the_screen_and_nowhere_else(clau
     assert "for your eyes" not in str(facts["turns"])
 
 
+def test_an_ask_is_a_dialog_that_shows_the_reason_and_nothing_runs_before_it_is_answered(claude: Rig) -> None:
+    claude.module("owner", "return ask('the owner decides')")
+    claude.install()
+    shown, facts = play_on_screen(
+        claude, claude.client.shell("touch asked"), until="the owner decides", ends=False
+    )
+    assert squeezed("the owner decides") in shown
+    assert squeezed("Do you want to proceed?") in shown
+    assert not claude.file("asked").exists()
+    assert facts["results"] == ["(nothing)"]
+
+
 @pytest.mark.skipif(not (built_front() or ABSENT).fresh, reason="only the native front outlives its Python")
 def test_an_interpreter_that_is_gone_is_told_on_the_screen_and_by_the_doctor(claude: Rig) -> None:
     claude.module("no-mark", "return deny('not here')")

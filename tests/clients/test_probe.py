@@ -35,6 +35,15 @@ def probe(home: Home, path: str, *args: str) -> Ran:
     return home.run("overdeck", "probe", *args, "--json", env={"PATH": path})
 
 
+@pytest.fixture
+def one_call(tmp_path: Path) -> tuple[str, str]:
+    """Of a probe that plays one call and no canaries: a session less."""
+    script = tmp_path / "one-call.json"
+    call = {"tool": "Bash", "input": {"command": "echo from the script"}}
+    script.write_text(json.dumps({"main": [{"calls": [call]}]}))
+    return "--script", str(script)
+
+
 def hook(home: Home, event: str, command: str, **more: Any) -> None:
     """A hook of the user's own beside ours."""
     settings = json.loads(home.settings.read_text()) if home.settings.exists() else {}
@@ -70,16 +79,18 @@ def test_without_an_install_what_an_install_would_write_is_played(home: Home, pa
     assert not home.state.exists()
 
 
-def test_other_hooks_are_listed_and_run_only_after_a_yes(home: Home, path: str, tmp_path: Path) -> None:
+def test_other_hooks_are_listed_and_run_only_after_a_yes(
+    home: Home, path: str, tmp_path: Path, one_call: tuple[str, str]
+) -> None:
     mark = tmp_path / "mark"
     hook(home, "PreToolUse", f"cat >/dev/null; touch {mark}")
-    first = probe(home, path)
+    first = probe(home, path, *one_call)
     assert [str(mark) in line for line in first.data["listed"]] == [True]
     assert not mark.exists()
-    second = probe(home, path, "--yes")
+    second = probe(home, path, "--yes", *one_call)
     assert mark.exists()
     (theirs,) = [one for one in second.data["hooks"] if not one["ours"]]
-    assert (theirs["started"] > 5, theirs["expected"]) == (True, True)
+    assert (theirs["started"], theirs["expected"]) == (1, True)
 
 
 def test_an_entry_that_never_starts_is_trouble(home: Home, path: str) -> None:
@@ -103,34 +114,39 @@ def test_a_file_that_the_client_drops_is_trouble(home: Home, path: str) -> None:
     assert any("the client drops the file" in line for line in ran.data["trouble"])
 
 
-def test_a_hook_that_the_client_kills_is_trouble(home: Home, path: str) -> None:
+def test_a_hook_that_the_client_kills_is_trouble(home: Home, path: str, one_call: tuple[str, str]) -> None:
     hook(home, "PreToolUse", "sleep 30", timeout=1)
-    ran = probe(home, path, "--yes")
+    ran = probe(home, path, "--yes", *one_call)
     assert any("the client killed it before it answered" in line for line in ran.data["trouble"])
 
 
-def test_a_gate_that_lets_its_canary_pass_is_found_out_and_the_command_is_not_run(home: Home, path: str) -> None:
+def sleepy(home: Home, mark: Path) -> None:
+    """A gate of the user's that should deny a command, and lets it pass."""
     folder = home.root / ".config" / "overdeck" / "modules" / "sleepy"
     folder.mkdir(parents=True)
-    mark = home.root / "ran"
     (folder / "module.toml").write_text(
         'id = "sleepy"\npack = "own"\nsummary = "s"\nclass = "gate"\n[events]\nPreToolUse = "Bash"\n'
     )
     (folder / "module.py").write_text("def evaluate(call):\n    return None\n")
     payload = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": f"touch {mark}"}}
     (folder / "matrix.jsonl").write_text(json.dumps({"name": "n", "payload": payload, "expect": "deny"}) + "\n")
-    assert probe(home, path).data["own_code"] == ["sleepy"]
+
+
+def test_a_gate_that_lets_its_canary_pass_is_found_out_and_the_command_is_not_run(home: Home, path: str) -> None:
+    mark = home.root / "ran"
+    sleepy(home, mark)
     ran = probe(home, path, "--yes")
     assert {gate["gate"]: gate["denied"] for gate in ran.data["gates"]}["sleepy"] is False
     assert ran.code == 1
     assert not mark.exists()
 
 
-def test_a_script_says_what_the_model_says(home: Home, path: str, tmp_path: Path) -> None:
-    script = tmp_path / "script.json"
-    call = {"tool": "Bash", "input": {"command": "echo from the script"}}
-    script.write_text(json.dumps({"main": [{"calls": [call]}]}))
-    (session,) = probe(home, path, "--script", str(script)).data["sessions"]
+def test_a_script_says_what_the_model_says(home: Home, path: str, one_call: tuple[str, str]) -> None:
+    """And a module of the user's is left out: nobody said yes."""
+    sleepy(home, home.root / "ran")
+    data = probe(home, path, *one_call).data
+    assert data["own_code"] == ["sleepy"]
+    (session,) = data["sessions"]
     assert [one["model_was_told"] for one in session["calls"]] == ["from the script"]
 
 

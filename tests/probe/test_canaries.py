@@ -82,3 +82,16 @@ def test_the_shipped_gates_that_are_on_have_a_call_that_runs_nothing_of_the_user
     assert {id for id, one in canaries.items() if one.call is None} == (
         {"agent-guard"} if name == "claude" else {"agent-guard", "skill-guard"}
     )
+
+
+def test_every_shipped_gate_whether_on_or_off_has_a_canary_or_a_reason_for_having_none(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / ".config" / "overdeck").mkdir(parents=True)
+    (home / ".config" / "overdeck" / "config.toml").write_text('packs = ["guards", "gates"]\n')
+    fleet = load_fleet(recipe_for(Places.from_environment({"HOME": str(home)})))
+    gates = [one for one in fleet.enabled if one.cls == "gate" and "PreToolUse" in one.events]
+    assert {"commit-gate", "ledger-gate"} < {one.id for one in gates}
+    for name in NAMES:
+        for one in gates:
+            canary = canary_of(one, named(name))
+            assert canary.call or canary.why

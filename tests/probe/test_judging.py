@@ -67,6 +67,13 @@ def test_a_canary_that_was_changed_to_run_nothing_proves_nothing_where_it_passes
     assert judged(passed, canary=Canary("mine", call)).gates[0].denied is False
 
 
+def test_canaries_that_the_client_never_came_to_are_one_trouble() -> None:
+    hung = Played("canaries, plain", -1, "claude does not end", "", 1.0, 0.5, 0, (), (), (), ())
+    report = judged(hung, canary=Canary("mine", Call("Bash", COMMAND)))
+    assert report.gates[0].denied is False
+    assert "the client never came to the canaries of mine" in report.trouble
+
+
 def test_a_context_that_the_model_never_read_is_trouble() -> None:
     context = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "mind the gap"}}
     assert "did not reach the model" in judged(session(fired(context))).trouble[0]

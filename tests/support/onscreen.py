@@ -26,10 +26,10 @@ _KEY = "dummy-key-of-overdeck-probe"
 
 
 def play_on_screen(
-    rig: Rig, *replies: Reply | Call, until: str, deadline_s: float = 40
+    rig: Rig, *replies: Reply | Call, until: str, ends: bool = True, deadline_s: float = 40
 ) -> tuple[str, dict[str, Any]]:
-    """Type one prompt into an interactive session, wait until the screen has shown ``until``; (all it showed without
-    white space, the session's facts).
+    """Type one prompt into an interactive session, wait until the screen has shown ``until``, and the model's last word
+    where the turn ``ends``; (all it showed without white space, the session's facts).
     """
     (rig.room.home / ".claude.json").write_text(
         json.dumps(
@@ -48,7 +48,9 @@ def play_on_screen(
             argv = [rig.found, *rig.client.argv(rig.found, rig.room, "")[-2:]]
             environ = rig.room.environ(USER, model.url) | rig.client.environ(rig.room, model.url)
             environ["TERM"] = "xterm-256color"
-            shown = _typed(argv, environ, str(rig.room.project), squeezed(until), deadline_s)
+            shown = _typed(
+                argv, environ, str(rig.room.project), (squeezed(until), "Alldone" if ends else ""), deadline_s
+            )
         return [shown, facts_of(Session(model, 0, "", "", "", 0, 0))]
 
     shown, facts = rig.apart(work)
@@ -60,7 +62,7 @@ def squeezed(text: str) -> str:
     return "".join(text.split())
 
 
-def _typed(argv: list[str], environ: dict[str, str], cwd: str, until: str, deadline_s: float) -> str:
+def _typed(argv: list[str], environ: dict[str, str], cwd: str, until: tuple[str, ...], deadline_s: float) -> str:
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(cwd)
@@ -75,7 +77,7 @@ def _typed(argv: list[str], environ: dict[str, str], cwd: str, until: str, deadl
         raw = _read(terminal, raw, lambda seen: "pleaserunit" in seen, until_s)
         raw = _quiet(terminal, raw, until_s)
         os.write(terminal, b"\r")
-        raw = _read(terminal, raw, lambda seen: until in seen and "Alldone" in seen, until_s)
+        raw = _read(terminal, raw, lambda seen: all(text in seen for text in until), until_s)
     finally:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)

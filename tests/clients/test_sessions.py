@@ -1,10 +1,11 @@
-"""Codex, Gemini CLI and OpenCode, the pinned versions, each with our entries: one long session, and what came of it.
+"""Every pinned client with our entries: one long session, and what came of it.
 
 A client takes seconds to start, so the calls of all tests below are made in one session a client; each call is told
 from the others by a word in it.
 """
 
 import json
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -13,12 +14,11 @@ import pytest
 from clientrig import MakeRig, Rig, Seen, together
 from pinned import found
 
-from overdeck.probe.clients import named
+from overdeck.probe.clients import NAMES, named
 from overdeck.probe.mock.script import Call, Reply
 
 pytestmark = pytest.mark.timeout(300)  # a loaded machine is five times slower
 
-CLIENTS = ("codex", "gemini", "opencode")
 DEADLINE_S = 1.0
 LONG_S = 6.0
 """How far a loaded machine may be off."""
@@ -63,11 +63,16 @@ def fill(rig: Rig) -> None:
     )  # fmt: skip
     size = "return advise(f'saw {len(call.input[\"content\"])}')"
     rig.module("size", size, cls="adviser", events={"PostToolUse": "Write"})
+    printed = (
+        "if 'tr ' in call.input['command']:\n"
+        '    return advise(f\'read {len(call.payload["tool_response"]["stdout"])}\')'
+    )
+    rig.module("printed", printed, cls="adviser", events={"PostToolUse": "Bash"})
     both = "return advise(call.event + ' says hello')"
     rig.module("both", both, cls="adviser", events={"SessionStart": "*", "UserPromptSubmit": "*"})
 
 
-@pytest.fixture(scope="module", params=CLIENTS)
+@pytest.fixture(scope="module", params=NAMES)
 def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Played:
     name = request.param
     rig = Rig(named(name), found(name), tmp_path_factory.mktemp(name))
@@ -76,10 +81,11 @@ def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     shell, write = rig.client.shell, rig.client.write
     words = ["denied", "asked", "advised", "told", "original", "crashed", "slow", "after"]
     replies: list[Reply | Call] = [shell(f"touch {word}") for word in words]
-    replies += [write(rig.file("big"), "x" * 99 + "\n" if name == "codex" else "x" * 1_000_000)]
+    lines = ("x" * 99 + "\n") * 10_000
+    replies += [write(rig.file("big"), lines), shell(f"head -c {len(lines)} /dev/zero | tr '\\0' x")]
     replies += [write(rig.file("forbidden"), "x\n")]
     replies += [together(*(shell(f"touch file{number}") for number in range(4)))]
-    words += ["big", "forbidden", "file0", "file1", "file2", "file3"]
+    words += ["big", "printed", "forbidden", "file0", "file1", "file2", "file3"]
     if name == "codex":
         patch = "*** Begin Patch\n*** Add File: fine\n+x\n*** Add File: forbidden-too\n+x\n*** End Patch\n"
         in_shell = patch.replace("fine", "in-shell")
@@ -127,9 +133,17 @@ def test_an_adviser_that_hangs_costs_its_deadline_and_no_more(played: Played) ->
     assert played.made("slow")
 
 
-def test_a_big_result_is_judged_and_the_advice_on_it_arrives(played: Played) -> None:
-    assert played.seen.heard("saw 100" if played.rig.client.name == "codex" else "saw 1000000")
-    assert played.made("big")
+def test_a_megabyte_that_is_written_is_judged_whole_and_the_advice_on_it_arrives(played: Played) -> None:
+    assert played.seen.heard("saw 1000000")
+    assert played.rig.file("big").stat().st_size == 1_000_000
+
+
+def test_a_megabyte_of_output_is_judged_as_far_as_the_client_hands_it_over(played: Played) -> None:
+    """Each of them cuts what a command printed before it asks a hook, to 30 to 60 KB."""
+    assert "xxx" in played.told("printed")
+    lengths = [int(text) for turn in played.seen.turns for text in re.findall(r"read (\d+)", json.dumps(turn))]
+    assert lengths
+    assert min(lengths) > 20_000
 
 
 def test_a_gate_for_files_knows_the_clients_own_tools(played: Played) -> None:
@@ -157,13 +171,13 @@ def test_a_patch_of_several_files_is_judged_file_by_file_wherever_it_stands(play
     assert not played.made("forbidden-too")
 
 
-@pytest.fixture(params=CLIENTS)
+@pytest.fixture(params=NAMES)
 def rig_of(request: pytest.FixtureRequest, tmp_path: Path) -> Rig:
     return Rig(named(request.param), found(request.param), tmp_path)
 
 
 @pytest.mark.parametrize(
-    "rig_of", ["codex", "gemini"], indirect=True
+    "rig_of", ["claude", "codex", "gemini"], indirect=True
 )  # OpenCode's plugin cannot keep a turn going
 def test_a_turn_that_is_kept_going_goes_on_with_the_reason_and_ends_by_our_cap(rig_of: Rig) -> None:
     rig_of.module("never", "return keep_going('the tests are red')", events={"Stop": "*"})
@@ -173,7 +187,9 @@ def test_a_turn_that_is_kept_going_goes_on_with_the_reason_and_ends_by_our_cap(r
     assert seen.heard("the tests are red")
 
 
-@pytest.mark.parametrize("rig_of", ["codex", "opencode"], indirect=True)  # Gemini CLI tells hooks of no subagent
+@pytest.mark.parametrize(
+    "rig_of", ["claude", "codex", "opencode"], indirect=True
+)  # Gemini CLI tells hooks of no subagent
 def test_a_subagents_call_is_asked_of_every_module_but_those_of_the_main_thread(rig_of: Rig) -> None:
     name = rig_of.client.name
     rig_of.module("main", "return deny('main only')", toml="main_only = true\nliterals = ['first']")
@@ -181,8 +197,9 @@ def test_a_subagents_call_is_asked_of_every_module_but_those_of_the_main_thread(
     rig_of.install()
     task = {"description": "d", "prompt": "MARKED-TASK go", "subagent_type": "general"}
     spawned = Call("spawn_agent", {"message": "MARKED-TASK go", "task_name": "x"}, "multi_agent_v1")
-    agent = Call("task", task) if name == "opencode" else spawned
-    patient = Reply("Waited.", delay_s=0 if name == "opencode" else 4)  # Codex ends with the main thread
+    agent = {"claude": Call("Agent", task), "codex": spawned, "opencode": Call("task", task)}[name]
+    task["subagent_type"] = "general-purpose" if name == "claude" else "general"
+    patient = Reply("Waited.", delay_s=4 if name == "codex" else 0)  # which ends with its main thread
     inside = [rig_of.client.shell("touch first"), rig_of.client.shell("touch second"), Reply("Done inside.")]
     seen = rig_of.play(agent, patient, marked={"MARKED-TASK": inside}, deadline_s=100)
     assert "MARKED-TASK" in seen.conversations, json.dumps(seen.results)
