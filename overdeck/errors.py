@@ -63,10 +63,11 @@ def not_found(message: str, *, hint: str, code: str = "not-found", data: object 
     return OverdeckError(message, code=code, exit_code=ExitCode.NOT_FOUND, hint=hint, data=data)
 
 
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Errors of a place that takes no more."""
 _REFUSED = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP,
-     errno.ENAMETOOLONG, *_FULL}
+     errno.ENAMETOOLONG, *FULL}
 )  # fmt: skip
 
 
@@ -89,7 +90,7 @@ def unusable(error: OSError) -> OverdeckError | None:
     return usage(
         f"{path} cannot be used: {error.strerror}",
         code="unusable-path",
-        hint=f"df -h {folder}" if error.errno in _FULL else f"ls -ld {folder} {path}",
+        hint=f"df -h {folder}" if error.errno in FULL else f"ls -ld {folder} {path}",
     )
 
 

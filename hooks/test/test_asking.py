@@ -119,6 +119,24 @@ def test_a_damaged_memory_costs_a_question_and_is_mended(gates: Front) -> None:
     assert asked(stopped(gates))
 
 
+def test_a_clock_that_was_set_back_brings_one_question_more_not_a_loop_and_not_silence(gates: Front) -> None:
+    edited(gates)
+    assert asked(stopped(gates))
+    record = json.loads(memory(gates).read_text())
+    memory(gates).write_text(json.dumps({**record, "last": record["last"] + 86_400}))
+    edited(gates)
+    assert [asked(stopped(gates)) for _ in range(3)] == [True, False, False]
+
+
+def test_memory_that_was_deleted_brings_one_question_more_and_its_answer_ends_the_turn(gates: Front) -> None:
+    edited(gates)
+    assert asked(stopped(gates))
+    shutil.rmtree(gates.state / "sessions")
+    assert [asked(stopped(gates)), asked(stopped(gates, stop_hook_active=True)), asked(stopped(gates))] == [
+        True, False, False
+    ]  # fmt: skip
+
+
 def test_the_clock_is_never_under_a_minute(gates: Front) -> None:
     configure(gates, "[modules.stop-gate]\nmin_minutes = 0\nmax_per_session = 99\n")
     edited(gates)

@@ -1,4 +1,7 @@
-"""False alarms: everyday commands that no guard may hold, each through the real front with every guard on at once."""
+"""False alarms: everyday commands that no guard may hold, a third of them through the real front with every guard on.
+
+All of them, judged by each guard in one process: tests/modules/test_attacks.py.
+"""
 
 import json
 from pathlib import Path
@@ -14,7 +17,7 @@ REWRITERS = {"curl-timeout"}
 
 
 def test_the_list_is_long_and_says_nothing_twice() -> None:
-    assert len(EVERYDAY) >= 300
+    assert len(EVERYDAY) >= 700
     assert len(set(EVERYDAY)) == len(EVERYDAY)
 
 
@@ -23,7 +26,7 @@ def test_no_everyday_command_is_held_by_any_guard(native_front: Path, tmp_path: 
     front.recipe.shipped = str(shipped("modules"))
     front.install()
     held = []
-    for command in EVERYDAY:
+    for command in EVERYDAY[::3]:
         reply = front.call(bash(command))
         assert reply.code == 0
         if reply.decision or "systemMessage" in reply.answer:

@@ -4,10 +4,11 @@ A call that names no ``subagent_type`` passes the list of types: a client that d
 have no subagents at all. Counts calls that were let through; what the client then makes of them it does not see.
 """
 
+import posix
 import time
 
 from overdeck.dispatch.module import Call, Verdict, deny
-from overdeck.dispatch.sessionfiles import read, write
+from overdeck.dispatch.sessionfiles import locked, read, write
 
 
 def evaluate(call: Call) -> Verdict | None:
@@ -27,6 +28,15 @@ def evaluate(call: Call) -> Verdict | None:
         )
     if call.input.get("resume"):
         return deny("the parameter resume is gone (Claude Code 2.1.77): go on with an agent through SendMessage")
+    lock = locked(call)  # several subagents started in one message are several calls at once
+    try:
+        return _counted(call)
+    finally:
+        posix.close(lock)
+
+
+def _counted(call: Call) -> Verdict | None:
+    config = call.config
     now = time.time()
     starts = [float(line) for line in read(call, "starts")]
     recent = sum(1 for start in starts if now - start < 60)

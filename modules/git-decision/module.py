@@ -1,8 +1,12 @@
 """Holds git commands that throw work away until the owner has said so.
 
 Reads the command as a shell would (overdeck.dispatch.shell says what it does not see). Git accepts unique
-abbreviations of long options, so ``--har`` counts as ``--hard``. Does not see aliases of the user's own git config,
-scripts that call git, and single files put back (``git checkout -- FILE``): a model that edits does that all day.
+abbreviations of long options, so ``--har`` counts as ``--hard``. Does not see aliases of git's config files and of
+the environment, what ``-c remote.…`` makes of a push and
+``-c clean.requireForce`` of a clean, scripts that call git, other programs (``hub``, ``gh``, ``jj``),
+git's plumbing (``send-pack``, ``read-tree``), refs that are moved (``branch -f``, ``checkout -B``, ``tag -d``), what
+``gc`` and ``prune`` collect, ``git rm -f``, ``.git`` moved away or emptied by other programs than ``rm`` and ``find``,
+and files or folders put back by name (``git checkout -- FILE``): a model that edits does that all day.
 """
 
 from itertools import pairwise
@@ -20,7 +24,6 @@ _GLOBAL_WITH_ARGUMENT = (
     "--config-env",
     "--attr-source",
 )
-_WHOLE_TREE = (".", "./", ":/", "*")
 _PUSH_OPTIONS = ("--force", "--force-with-lease", "--mirror", "--delete", "--prune")
 
 
@@ -45,7 +48,9 @@ def _git_calls(text: str) -> list[list[str]]:
     """The argument lists of every git call in a command line, aliases given with ``-c alias.x=…`` resolved."""
     calls = []
     for command in commands(text):
-        if command.program == "git":
+        if command.program.startswith("git-"):  # git-push is git push by another door
+            calls.append([command.program[4:], *command.arguments])
+        elif command.program == "git":
             arguments = command.arguments
             calls.append(_without_globals(arguments))
             for name, value in pairwise(arguments):
@@ -67,7 +72,7 @@ def _throws_away(arguments: list[str]) -> str:
     """What a git call would throw away, in words; empty when nothing."""
     verb, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if verb == "push":
-        if any(_is(option, _PUSH_OPTIONS) for option in rest) or _short(rest, "fd"):
+        if any(_is(option, _PUSH_OPTIONS) for option in rest) or _short(rest, "fd", argument="o"):
             return "a forced, mirrored or deleting push"
         if any(word.startswith(("+", ":")) and len(word) > 1 for word in rest):
             return "a push that overwrites or deletes a remote ref"
@@ -75,10 +80,12 @@ def _throws_away(arguments: list[str]) -> str:
         return "a hard reset"
     elif verb == "branch" and (any(_is(option, ("--delete",)) for option in rest) or _short(rest, "dD")):
         return "a branch deletion"
-    elif verb == "update-ref" and "-d" in rest:
+    elif verb == "update-ref" and ("-d" in rest or "--stdin" in rest):
         return "a ref deletion"
-    elif verb == "clean" and (_short(rest, "f") or any(_is(option, ("--force",)) for option in rest)):
-        if not (_short(rest, "n") or any(_is(option, ("--dry-run",)) for option in rest)):
+    elif verb == "clean" and (
+        _short(rest, "f", argument="e") or any(_is(option, ("--force",)) for option in rest)
+    ):
+        if not (_short(rest, "n", argument="e") or any(_is(option, ("--dry-run",)) for option in rest)):
             return "deleting files that git does not know"
     elif verb == "stash" and rest[:1] in (["drop"], ["clear"]):
         return "throwing a stash away"
@@ -86,7 +93,11 @@ def _throws_away(arguments: list[str]) -> str:
         _short(rest, "f") or any(_is(option, ("--force", "--discard-changes")) for option in rest)
     ):
         return "a forced checkout"
-    elif verb in ("checkout", "restore") and any(word in _WHOLE_TREE for word in rest) and "--staged" not in rest:
+    elif (
+        verb in ("checkout", "restore")
+        and any(_is_whole_tree(word) for word in rest)
+        and not (verb == "restore" and _only_staged(rest))
+    ):
         return "putting the whole tree back"
     elif (
         verb == "worktree"
@@ -99,12 +110,37 @@ def _throws_away(arguments: list[str]) -> str:
     return ""
 
 
+def _is_whole_tree(word: str) -> bool:
+    """Whether a pathspec means all that is here, or more: ``.``, ``../``, ``:/``, ``:(top)``, ``*``."""
+    return not word.strip("./:*") or word in (":(top)", ":(top).", "$PWD", "${PWD}", ":(glob)**")
+
+
+def _only_staged(words: list[str]) -> bool:
+    """Whether ``git restore`` leaves the work tree alone."""
+    staged = any(_is(word, ("--staged",)) for word in words) or _short(words, "S", argument="s")
+    return staged and not (any(_is(word, ("--worktree",)) for word in words) or _short(words, "W", argument="s"))
+
+
 def _removes_history(command: Command) -> bool:
-    """Whether ``rm -r`` is given a repository's ``.git``."""
+    """Whether ``rm -r``, or a ``find`` that deletes, is given ``.git`` or what it cannot do without."""
+    words = command.arguments
+    if command.program == "find":
+        deletes = "-delete" in words or any(
+            pair in (("-exec", "rm"), ("-execdir", "rm")) for pair in pairwise(words)
+        )
+        starts = words[: next((i for i, word in enumerate(words) if word[:1] in ("-", "!", "(")), len(words))]
+        return deletes and (any(_is_history(word) for word in starts) or ("-name", ".git") in pairwise(words))
     return (
         command.program == "rm"
-        and _short(command.arguments, "rR") | ("--recursive" in command.arguments)
-        and any(word.rstrip("/").rpartition("/")[2] == ".git" for word in command.arguments)
+        and _short(words, "rR") | ("--recursive" in words)
+        and any(_is_history(word) for word in words)
+    )
+
+
+def _is_history(path: str) -> bool:
+    folder, _, name = path.rstrip("/").rpartition("/")
+    return name == ".git" or (
+        folder.rpartition("/")[2] == ".git" and name in ("*", "objects", "refs", "logs", ".")
     )
 
 
@@ -114,9 +150,9 @@ def _is(word: str, options: tuple[str, ...]) -> bool:
     return name.startswith("--") and len(name) >= 3 and any(option.startswith(name) for option in options)
 
 
-def _short(words: list[str], letters: str) -> bool:
-    """Whether a cluster of short options (``-uf``) holds one of ``letters``."""
+def _short(words: list[str], letters: str, *, argument: str = "\0") -> bool:
+    """Whether a cluster of short options (``-uf``) holds one of ``letters``, before one that takes the rest of it."""
     return any(
-        word.startswith("-") and not word.startswith("--") and any(letter in word[1:] for letter in letters)
+        word[:1] == "-" != word[1:2] and any(letter in word[1:].partition(argument)[0] for letter in letters)
         for word in words
     )

@@ -3,8 +3,8 @@
 ``pkill -f "vite --port 3000"`` names one program and passes; ``pkill node`` takes the client along. Looks at
 ``pkill``, ``killall``, ``kill``, ``fuser -k``, ``tmux`` and ``screen`` kills, ``loginctl``, and at pipes from
 ``pgrep``, ``pidof`` or ``ps | grep`` into ``kill``. Does not see whose process a number is, but for its own parents
-(Linux), and not kills made by other programs (``python -c "os.kill(…)"``, ``docker kill`` and ``systemctl stop``
-name what they stop).
+(Linux; ``kill $(ps -o ppid= $$)``), numbers that ``xargs`` reads from plain text, and not kills made by other programs
+(``python -c "os.kill(…)"``, ``gnome-session-quit``; ``docker kill`` and ``systemctl stop`` name what they stop).
 """
 
 import posix
@@ -39,15 +39,19 @@ def evaluate(call: Call) -> Verdict | None:
 def _takes_along(command: Command, protected: list[str], allow: list[str]) -> str:
     """What a kill by name would end, in words; empty when nothing of a person's."""
     words = command.arguments
-    if command.program in ("pkill", "killall", "skill", "slay"):
+    if command.program in ("pkill", "killall", "killall5", "skill"):
         if _harmless(command):
             return ""
         names, options, selects = _pattern(command)
-        whole = "-x" in options or "--exact" in options or command.program != "pkill"
-        if not names and selects:
-            return "this kills everything of a user, a group or a terminal"
+        searches = command.program == "pkill" or "-r" in options or "--regexp" in options
+        whole = "-x" in options or "--exact" in options or not searches
+        if command.program == "killall5" or (not names and selects):
+            return "this kills everything of a user, a group, a session or a terminal"
+        caseless = {"-i", "-I", "--ignore-case"} & {*options}
         for name in names:
-            taken = _taken(name, protected, whole)
+            if not name and command.program == "pkill":
+                return "an empty pattern is in every name"
+            taken = _taken(name.lower() if caseless else name, protected, whole)
             if taken and name not in allow:
                 return f"the name also means {taken}, which a person may be working in"
     elif command.program == "fuser" and any(
@@ -55,7 +59,17 @@ def _takes_along(command: Command, protected: list[str], allow: list[str]) -> st
     ):
         if any(word in ("/", "/home", "/tmp", "/usr", "/var") for word in words) or "-m" in words:
             return "this kills everything that uses a file system"
-    elif command.program == "tmux" and ("kill-server" in words or {"kill-session", "-a"} <= {*words}):
+        if any(word.rstrip("/") in (".", "..", "~", "$PWD", "$HOME", "${PWD}", "${HOME}") for word in words):
+            return "this kills everything that stands in this folder, the session's own shell too"
+    elif command.program == "tmux" and any(
+        "kill-server".startswith(word)
+        or (
+            "kill-session".startswith(word)
+            and any(w[:1] == "-" and "a" in w.partition("t")[0] for w in words[index + 1 :])
+        )
+        for index, word in enumerate(words)
+        if word.startswith("kill-s")
+    ):
         return "this ends terminals that a person may be working in"
     elif command.program == "screen" and words[-1:] == ["quit"] and "-S" not in words:
         return "this ends a terminal that a person may be working in"
@@ -79,11 +93,21 @@ def _pattern(command: Command) -> tuple[list[str], list[str], bool]:
             )
         elif word[:1] == "-" and len(word) > 1:
             options += ["-" + letter for letter in word[1:]] if word[1:].islower() else [word]
-            skip = len(word) == 2 and word[1] in _PKILL_WITH_ARGUMENT
-            selects |= word[1] in "uUgGt"
+            skip = len(word) == 2 and word[1] in (
+                "osuyn" if command.program == "killall" else _PKILL_WITH_ARGUMENT
+            )
+            selects |= word[1] in "uUgGts" or (word[1] == "P" and _is_parents(command.arguments))
         else:
             names.append(word)
     return names, options, selects
+
+
+def _is_parents(words: list[str]) -> bool:
+    """Whether ``-P`` names the client or the system's first process: then all of a person's programs are children."""
+    return any(
+        word in ("-P1", "-P$PPID") or (word == "-P" and value in ("1", "$PPID", "${PPID}"))
+        for word, value in pairwise([*words, ""])
+    )
 
 
 def _taken(pattern: str, protected: list[str], whole: bool) -> str:
@@ -109,7 +133,7 @@ def _harmless(command: Command) -> bool:
     words = command.arguments
     asks = ("-0", "-l", "-L", "--list", "--help", "--version", "-V")
     return any(word in asks for word in words) or any(
-        option in _SIGNALS and value == "0" for option, value in pairwise(words)
+        option in _SIGNALS and value == "0" and command.program != "pkill" for option, value in pairwise(words)
     )
 
 
@@ -123,7 +147,7 @@ def _numbers(command: Command) -> str:
     for word in words:
         if word in ("-1", "0"):
             return "this kills every process of the user, or the whole group"
-        if word in ("1", "$PPID", "${PPID}"):
+        if word.removeprefix("-") in ("1", "$PPID", "${PPID}"):
             return "this kills the parent of the session: the client itself, or the system's first process"
         if word.removeprefix("-").isdigit() and int(word.removeprefix("-")) in _parents():
             return "this is the client that you run in, or a parent of it"

@@ -12,7 +12,7 @@ from overdeck.dispatch.dialects.routing import own_event
 from overdeck.dispatch.manifest import ManifestError
 from overdeck.dispatch.plan import PlanError
 from overdeck.dispatch.planning import Fleet, Recipe
-from overdeck.errors import ExitCode, OverdeckError
+from overdeck.errors import FULL, ExitCode, OverdeckError
 from overdeck.files import write_atomically
 from overdeck.paths import Places, shipped
 from overdeck.process import NotCompleted, run
@@ -153,7 +153,7 @@ def write_plans(recipe: Recipe) -> list[Path]:
             f"the plans could not be written to {folder}: {error}",
             code="plans-not-written",
             exit_code=ExitCode.USAGE,
-            hint="overdeck doctor",
+            hint=f"df -h {folder}" if getattr(error, "errno", None) in FULL else "overdeck doctor",
         ) from None
 
 

@@ -71,7 +71,11 @@ def install(
         elif dry_run:
             out.line(f"would change {done} events in {change.file} (dry run: nothing was written)")
         else:
-            out.line(f"installed {done} events in {change.file}")
+            gone = sum(word == "removed" for word in change.changes.values())
+            out.line(
+                f"installed {done - gone} events in {change.file}"
+                + (f", took out {gone} that no module asks for" if gone else "")
+            )
             out.note("next: overdeck doctor")
 
 

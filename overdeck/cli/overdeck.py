@@ -24,5 +24,5 @@ VERBS = [
     Verb("git-hook", "overdeck.cli.commitgate:hook", WIRING),
     Verb("tui", "overdeck.cli.tui:tui", FIRED),
     Verb("ingest", "overdeck.cli.ingest:ingest", FIRED),
-    Verb("fires", "overdeck.cli.fires:fires_app", FIRED),
+    Verb("fires", "overdeck.cli.fires:app", FIRED),
 ]

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import TextIO
 
+from overdeck.errors import usage
+
 STDOUT = "standard output"
 """The ``filename`` of an OSError that is stdout's."""
 
@@ -64,6 +66,12 @@ def printed(text: str) -> bool:
         give_up_stdout()
         return False
     return True
+
+
+def need_terminal(instead: str) -> None:
+    """Refuse to show a page where a stream is no terminal (it is drawn on stderr); ``instead`` is what to type."""
+    if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        raise usage("the page needs a terminal, and standard input, output or error is none", hint=instead)
 
 
 def narrate(text: str) -> None:

@@ -1,11 +1,12 @@
 """``overdeck tui``."""
 
 import os
-import sys
+
+import typer
 
 from overdeck.cli.output import verb
+from overdeck.cli.streams import need_terminal
 from overdeck.cli.theme import ThemeOption
-from overdeck.errors import usage
 
 
 def tui(theme: ThemeOption = None) -> None:
@@ -14,11 +15,8 @@ def tui(theme: ThemeOption = None) -> None:
     The same for programs, or without a terminal: overdeck fires --json; every page names its own.
     """
     with verb("tui", False):
-        if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            raise usage(
-                "the page needs a terminal, and standard input or output is none", hint="overdeck fires --json"
-            )
+        need_terminal("overdeck fires --json")
         from overdeck.tui.app import run
         from overdeck.tui.surroundings import Surroundings
 
-        run(Surroundings(dict(os.environ)), theme=theme)
+        raise typer.Exit(run(Surroundings(dict(os.environ)), theme=theme))

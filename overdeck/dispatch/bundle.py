@@ -140,7 +140,7 @@ class _Unannotated(ast.NodeTransformer):
 def _compiled(path: str) -> CodeType:
     """The code of one of the dispatcher's files: no docstrings, no annotations, no import of ``__future__``."""
     text = kept.read(path).replace(b"from __future__ import annotations\n", b"\n", 1)
-    tree = ast.fix_missing_locations(_Unannotated().visit(ast.parse(text, path)))
+    tree = _Unannotated().visit(ast.parse(text, path))  # every node it makes has its place: none is missing
     code: CodeType = compile(tree, path, "exec", dont_inherit=True, optimize=2)
     return code
 

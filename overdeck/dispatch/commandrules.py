@@ -58,7 +58,7 @@ def matches(pattern: dict[str, Any], command: Command, base: str) -> bool:
     return (
         (not pattern["words"] or _leads(pattern["words"], words, command.program))
         and all(_given(option, words) for option in pattern["options"])
-        and not any(_given(option, words) for option in pattern["without"])
+        and not any(_given(option, words, off="=false") for option in pattern["without"])
         and all(any(word in alternatives for word in words) for alternatives in pattern["exact"])
         and all(_at_place(place, before, words, base) for before, place in pattern["places"])
         and all(any(_is(place, target, base) for target in command.targets) for place in pattern["targets"])
@@ -69,11 +69,12 @@ def leading(pattern: dict[str, Any], command: Command) -> int:
     """How many words of a command, its program first, are the pattern's own; 0 where others stand between them."""
     count = 1 + len(pattern["words"])
     texts = [word.text for word in command.words[1:count]]
-    plain = all(text in alternatives for text, alternatives in zip(texts, pattern["words"], strict=False))
+    plain = all(_starts(alternatives, text) for text, alternatives in zip(texts, pattern["words"], strict=False))
     return count if plain and len(texts) == count - 1 else 0
 
 
 def _starts(programs: list[str], program: str) -> bool:
+    """Whether a program or a subcommand is one of these: ``mkfs*`` is all that begin so, ``*`` any."""
     return any(name in (program, "*") or (name[-1:] == "*" and program.startswith(name[:-1])) for name in programs)
 
 
@@ -89,10 +90,10 @@ def _leads(wanted: list[list[str]], words: list[str], program: str) -> bool:
     for word in words:
         if skip:
             skip = False
-        elif word[:1] == "-" and len(word) > 1:
+        elif word[:1] in ("-", "+") and len(word) > 1:  # +: cargo +nightly publish
             skip = with_argument is not None and word in with_argument
             maybe_argument = with_argument is None and "=" not in word
-        elif word in wanted[at]:
+        elif _starts(wanted[at], word):
             at += 1
             if at == len(wanted):
                 return True
@@ -104,11 +105,16 @@ def _leads(wanted: list[list[str]], words: list[str], program: str) -> bool:
     return False
 
 
-def _given(alternatives: list[str], words: list[str]) -> bool:
-    """Whether one of these options is given: short ones in a cluster too, long ones abbreviated or with a value."""
+def _given(alternatives: list[str], words: list[str], *, off: str = "\0") -> bool:
+    """Whether one of these options is given: short ones in a cluster too, long ones abbreviated or with a value.
+
+    One that ends in ``off`` (``--dry-run=false``) is not.
+    """
     for word in words:
         if word == "--":
             return False
+        if word.endswith(off):
+            continue
         if word[:2] == "--":
             name = word.partition("=")[0]
             if len(name) > 3 and any(option[:2] == "--" and option.startswith(name) for option in alternatives):

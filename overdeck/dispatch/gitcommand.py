@@ -3,7 +3,7 @@
 Reads the command as a shell would (overdeck.dispatch.shell says what that does not see), follows ``cd`` to a folder
 that is there, ``-C``, ``--git-dir`` and ``--work-tree``, and aliases given with ``-c``. Does not see aliases of a
 configuration file, GIT_DIR in the environment, scripts that commit, and the other commands that make commits (merge
-without a conflict, rebase, revert, cherry-pick, am). Beside the hot path: modules import it.
+without a conflict, rebase, revert, cherry-pick, am, citool, commit-tree). Beside the hot path: modules import it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ _GLOBAL_WITH_ARGUMENT = (
 
 def committing(text: str, cwd: str) -> list[tuple[str, tuple[str, ...]]]:
     """(the folder, the options that say where) of every git call in a command line that commits."""
-    found = []
+    found: list[tuple[str, tuple[str, ...]]] = []
     folder = cwd
     for command in commands(text):
         if command.program in ("cd", "pushd"):
             folder = _entered(folder, command)
+        elif command.program == "git-commit":  # from git's own folder of programs
+            found.append((folder, ()))
         elif command.program == "git":
             where, rest, aliases = _read(command.arguments)
             if _commits(rest, aliases):
@@ -79,8 +81,9 @@ def _commits(words: list[str], aliases: dict[str, str]) -> bool:
         return False
     if words[0] in aliases:
         body = aliases[words[0]]
+        others = {name: text for name, text in aliases.items() if name != words[0]}
         return any(
-            command.program == "git" and _commits(_read(command.arguments)[1], {})
+            command.program == "git" and _commits(_read(command.arguments)[1], others)
             for command in commands(body[1:] if body.startswith("!") else f"git {body} {' '.join(words[1:])}")
         )
     if words[0] == "commit":

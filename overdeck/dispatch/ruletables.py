@@ -10,9 +10,9 @@ A module whose manifest has ``rules = [keys]`` keeps its rules in ``[config.rule
 - ``skill``: the name of a skill.
 
 A pattern is a line of words. The first is the program (``a|b`` one of them, ``mkfs*`` all that begin so, ``*`` any);
-then subcommands (``volume rm|prune``), which must be the command's first words that are no options; then, in any
-order, ``-r|--recursive`` an option that is given, ``!-n`` one that is not, ``-delete`` (longer than a letter), or a
-plain word behind any of these, this very word, ``<root>`` or ``of=<device>`` an argument that is such a place
+then subcommands (``volume rm|prune``, ``ns/*``), which must be the command's first words that are no options; then,
+in any order, ``-r|--recursive`` an option that is given, ``!-n`` one that is not, ``-delete`` (longer than a letter),
+or a plain word behind any of these, this very word, ``<root>`` or ``of=<device>`` an argument that is such a place
 (places.py), ``><device>`` a redirection to one.
 """
 

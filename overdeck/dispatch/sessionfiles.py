@@ -46,6 +46,15 @@ def read(call: Call, name: str) -> list[str]:
         posix.close(fd)
 
 
+def locked(call: Call) -> int:
+    """A descriptor that keeps other calls of this session waiting here, until it is closed or its process ends."""
+    import fcntl  # few modules count
+
+    fd = posix.open(path(call, "lock"), posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC, 0o600)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    return fd
+
+
 def write(call: Call, name: str, lines: list[str]) -> None:
     """Replace the file by these lines."""
     new = f"{path(call, name)}.{posix.getpid()}"

@@ -58,15 +58,18 @@ _PREFIXES = {
 }
 _OPERANDS = {"timeout": 1, "gtimeout": 1, "flock": 1, "chroot": 1, "taskset": 1, "chrt": 1}
 """How many words of its own such a program takes before the command: a duration, a file, a folder, a mask."""
+_VERBS = ("run", "exec", "x", "dlx", "develop", "shell")
 _STARTERS = {
-    # program: how many words of its own stand before the command (a verb, a user, a folder); its options are not known
-    "uv": 1, "uvx": 0, "poetry": 1, "pipenv": 1, "hatch": 1, "pdm": 1, "conda": 1, "mamba": 1, "mise": 1, "asdf": 1,
-    "npx": 0, "bunx": 0, "pnpx": 0, "npm": 1, "pnpm": 1, "corepack": 0, "volta": 1, "bundle": 1, "direnv": 2, "nix": 1,
-    "nix-shell": 0, "tmux": 1, "screen": 0, "entr": 0, "hyperfine": 0, "unbuffer": 0, "chronic": 0, "script": 1,
-    "run0": 0, "gosu": 1, "su-exec": 1, "setpriv": 0, "runuser": 0, "fakeroot": 0, "proot": 0, "nsenter": 0,
-    "firejail": 0, "numactl": 0, "prlimit": 0, "systemd-inhibit": 0, "dbus-run-session": 0, "xvfb-run": 0,
-    "ssh-agent": 0, "setarch": 1, "linux32": 0, "linux64": 0, "eatmydata": 0, "faketime": 1, "cpulimit": 0,
-    "ltrace": 0, "valgrind": 0, "gdb": 0, "perf": 1, "catchsegv": 0,
+    # program: how many words of its own stand before the command (a user, a folder), -1: one of _VERBS;
+    # its options are not known
+    "uv": -1, "uvx": 0, "poetry": -1, "pipenv": -1, "hatch": -1, "pdm": -1, "conda": -1, "mamba": -1,
+    "mise": -1, "asdf": -1, "npx": 0, "bunx": 0, "pnpx": 0, "npm": -1, "pnpm": -1, "corepack": 0, "volta": -1,
+    "bundle": -1, "direnv": 2, "nix": -1, "nix-shell": 0, "tmux": 1, "screen": 0, "entr": 0, "hyperfine": 0,
+    "unbuffer": 0, "chronic": 0, "script": 1, "run0": 0, "gosu": 1, "su-exec": 1, "setpriv": 0, "runuser": 0,
+    "fakeroot": 0, "proot": 0, "nsenter": 0, "firejail": 0, "numactl": 0, "prlimit": 0, "systemd-inhibit": 0,
+    "dbus-run-session": 0, "xvfb-run": 0, "ssh-agent": 0, "setarch": 1, "linux32": 0, "linux64": 0,
+    "eatmydata": 0, "faketime": 1, "cpulimit": 0, "ltrace": 0, "valgrind": 0, "gdb": 0, "perf": 1,
+    "catchsegv": 0,
 }  # fmt: skip
 
 
@@ -171,14 +174,21 @@ def _maybe_started(rest: list[Word], own: int, simple: Simple, found: list[Comma
         text = word.text
         if text[:1] == "-":
             behind_option = text != "--" and "=" not in text
-        elif " " in text or "\n" in text:
+        elif own >= 0 and (" " in text or "\n" in text):
             _run(text, simple.depth, found)
-        elif own and not behind_option:
+        elif own > 0 and not behind_option:
             own -= 1
-        else:
-            _unwrap(Simple(rest[index:], [], simple.script, simple.depth + 1, None), found)
+        elif own < 0 and text in _VERBS:
+            own = 0
+        elif own < 0 and not behind_option:
+            break
+        elif own >= 0:
+            placeless = [Word(one.text, -1, -1) for one in rest[index:]]  # nobody may rewrite what only may be
+            _unwrap(Simple(placeless, [], simple.script, simple.depth + 1, None), found)
             if not behind_option or _starts_another(word):
                 break
+            behind_option = False
+        else:
             behind_option = False
 
 

@@ -43,9 +43,8 @@ def _of_git(arguments: list[str]) -> list[str]:
     rest = arguments
     texts = []
     while rest and rest[0][:1] == "-":
-        pair = rest[0][2:] if rest[0][:2] == "-c" and len(rest[0]) > 2 else rest[1] if len(rest) > 1 else ""
-        if rest[0][:2] == "-c" and pair.startswith("alias.") and "=!" in pair:
-            texts.append(pair.partition("=!")[2])
+        if rest[0] == "-c" and len(rest) > 1 and rest[1].startswith("alias.") and "=!" in rest[1]:
+            texts.append(rest[1].partition("=!")[2])
         rest = rest[2:] if rest[0] in _GIT_WITH_ARGUMENT else rest[1:]
     texts = [f"{text} {' '.join(rest[1:])}" for text in texts]
     if rest[:2] == ["bisect", "run"]:

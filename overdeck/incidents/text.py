@@ -12,7 +12,7 @@ TEXT_LIMIT = 4_000
 
 # Controls (an escape sequence in a title would drive the reader's terminal), marks that reorder text,
 # byte order marks, and the surrogates that stand for bytes which were not UTF-8.
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 def one_line(text: str) -> str:
@@ -23,7 +23,7 @@ def one_line(text: str) -> str:
     >>> one_line("\\x1b[31mred")
     '\\ufffd[31mred'
     """
-    return _UNPRINTABLE.sub("\ufffd", " ".join(text.split()))
+    return UNPRINTABLE.sub("\ufffd", " ".join(text.split()))
 
 
 def shown(text: str) -> str:

@@ -1,6 +1,8 @@
 """The door for eyes: one Textual application; each page is a mode of its own, made when it is first looked at."""
 
+import asyncio
 import os
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import ClassVar
@@ -11,6 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.filter import LineFilter
 
+from overdeck.errors import ExitCode, OverdeckError
 from overdeck.tui import themes
 from overdeck.tui.page import Page
 from overdeck.tui.palette import Actions
@@ -74,6 +77,13 @@ class OverdeckApp(App[None]):
 
     def on_mount(self) -> None:
         self.switch_mode(self._first)
+        for one in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(one, self._leave, one)
+
+    def _leave(self, why: signal.Signals) -> None:
+        """End as ``q`` does: else the terminal stays raw, reports the mouse and shows the page. A second one kills."""
+        asyncio.get_running_loop().remove_signal_handler(why)
+        self.exit(return_code=128 + why)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), *themes.filters(self.theme)]
@@ -85,6 +95,19 @@ class OverdeckApp(App[None]):
             self.screen.arrive(message.search)
 
 
-def run(around: Surroundings, *, only: str | None = None, theme: str | None = None) -> None:
-    """Show the application, or that page alone, until the user quits."""
-    OverdeckApp(around, {only: PAGES[only]} if only else PAGES, theme).run()
+def run(around: Surroundings, *, only: str | None = None, theme: str | None = None) -> int:
+    """Show the application, or that page alone, until it is left; the exit code. Raises OverdeckError where it failed.
+
+    The code is 0 where the user left, and 128 and the number of the signal that ended it.
+    """
+    app = OverdeckApp(around, {only: PAGES[only]} if only else PAGES, theme)
+    app.run()
+    code = app.return_code or 0
+    if code == 1:  # Textual's word for an exception, which it has printed
+        raise OverdeckError(
+            "the page failed inside",
+            code="internal",
+            exit_code=ExitCode.INTERNAL,
+            hint="this is a bug in Overdeck: please report it with the lines above",
+        )
+    return code

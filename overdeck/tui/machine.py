@@ -174,6 +174,12 @@ class MachinePage(Page):
             return "no process is selected"
         return None if hook.orphan else "a client waits for this one, and ends it at its timeout"
 
+    def do_clear_filter(self) -> None:
+        """All rows again: also those that ``o`` hid."""
+        self._only_orphans = False
+        super().do_clear_filter()
+        self._show()
+
     def do_only_orphans(self) -> None:
         self._only_orphans = not self._only_orphans
         self._show()

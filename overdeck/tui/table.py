@@ -4,18 +4,21 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
 from rich.text import Text
 from textual import on
 from textual.message import Message
 from textual.widgets import DataTable
 
 from overdeck.column import Column
+from overdeck.incidents.text import shown
 
 R = TypeVar("R")
 
 
-class RowTable(DataTable[Text], Generic[R]):
+class RowTable(DataTable["Cell"], Generic[R]):
     """``key`` gives a row's identity; equal ones in a column are ordered by it."""
 
     class Picked(Message):
@@ -94,7 +97,7 @@ class RowTable(DataTable[Text], Generic[R]):
         """Sort by that column, in its own direction or the other; it is scrolled into sight."""
         self._by = next(one for one in self._shown_columns if one.key == key)
         self._flipped = flipped
-        self._fill()
+        self._fill(resorted=True)
         self._reveal(key)
         self.post_message(self.Sorted())
 
@@ -124,11 +127,14 @@ class RowTable(DataTable[Text], Generic[R]):
             ordered, key=lambda item: self._by.order(item[1]), reverse=self._by.largest_first != self._flipped
         )
 
-    def _fill(self) -> None:
+    def _fill(self, *, resorted: bool = False) -> None:
+        """``resorted``: the rows are the same ones, only their order is another."""
         if self._now is None:
             return
         now, columns = self._now, self._shown_columns
-        texts = {key: [one.text(row, now) for one in columns] for key, row in self._ordered()}
+        # What logs and files say is shown, never obeyed: rich hands an escape in a cell on to the terminal.
+        ordered, known = self._ordered(), self._texts if resorted else {}
+        texts = {key: known.get(key) or [shown(one.text(row, now)) for one in columns] for key, row in ordered}
         # Two cells more than the title: the mark of the sorted column never changes a width.
         widths = [
             min(self._max_width, max([cell_len(one.title) + 2, *(cell_len(row[i]) for row in texts.values())]))
@@ -157,6 +163,35 @@ class RowTable(DataTable[Text], Generic[R]):
             self.sort(self._shown_columns[0].key, key=lambda cell: places[cell.row])
             if before is not None:
                 self.move_cursor(row=places[before], animate=False)
+
+    def _render_cell(
+        self,
+        row_index: int,
+        column_index: int,
+        base_style: Style,
+        width: int,
+        cursor: bool = False,
+        hover: bool = False,
+    ) -> list[list[Segment]]:
+        """DataTable's own way, for a cell that is one line of plain text: at 200 by 60 that is 900 of them a key."""
+        if row_index < 0 or column_index < 0:
+            return super()._render_cell(row_index, column_index, base_style, width, cursor, hover)
+        component, post = self._get_styles_to_render_cell(
+            False,
+            False,
+            column_index < self.fixed_columns,
+            hover,
+            cursor,
+            self.show_cursor,
+            self._show_hover_cursor,
+            self.cursor_foreground_priority == "css",
+            self.cursor_background_priority == "css",
+        )
+        style = base_style + Style.from_meta({"row": row_index, "column": column_index}) + component + post
+        row, column = self._row_locations.get_key(row_index), self._column_locations.get_key(column_index)
+        assert row is not None and column is not None
+        cell = self._data[row][column]
+        return [[Segment(cell.line(width, self.cell_padding), style)]]
 
     def _refill(self, texts: dict[str, list[str]], widths: list[int]) -> None:
         before, line, across = self.selected_key, self.cursor_row, self.scroll_x
@@ -201,3 +236,15 @@ class Cell(Text):
     def __init__(self, row: str, column: Column[Any], text: str) -> None:
         super().__init__(text, justify="right" if column.right else "left", no_wrap=True, overflow="ellipsis")
         self.row = row
+
+    def line(self, width: int, padding: int) -> str:
+        """``width`` cells, ``padding`` of them empty on each side; what is too long ends in an ellipsis."""
+        room, text = width - 2 * padding, self.plain
+        missing = room - cell_len(text)
+        if missing < 0:
+            text = set_cell_size(text, room - 1) + "…"
+        elif self.justify == "right":
+            text = " " * missing + text
+        else:
+            text += " " * missing
+        return f"{'':{padding}}{text}{'':{padding}}"

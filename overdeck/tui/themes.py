@@ -1,7 +1,14 @@
 """The themes: dark, light, high contrast, and one without any colour."""
 
+import re
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.color import Color
 from textual.filter import LineFilter, NoColor
 from textual.theme import Theme
+
+from overdeck.incidents.text import UNPRINTABLE
 
 NO_COLOUR = "no-colour"
 
@@ -84,4 +91,28 @@ def after(name: str) -> str:
 
 def filters(name: str) -> tuple[LineFilter, ...]:
     """What the screen's lines pass through under that theme: without colour, not even a grey is written."""
-    return (NoColor(),) if name == NO_COLOUR else ()
+    return (_HARMLESS, _COLOURLESS) if name == NO_COLOUR else (_HARMLESS,)
+
+
+class Harmless(LineFilter):
+    """Whatever a page shows of a file, a log or a process: no control code of it reaches the terminal.
+
+    Here, and not where each text is made: every widget, window, passing word and page of a playbook comes by. The line
+    stays as wide as it was: most of these characters have no width.
+    """
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        if all(text.isprintable() for text, _style, _control in segments):
+            return segments
+        return [
+            segment if segment.control else Segment(UNPRINTABLE.sub(_mark, segment.text), segment.style)
+            for segment in segments
+        ]
+
+
+def _mark(found: re.Match[str]) -> str:
+    return "\ufffd" * cell_len(found[0])
+
+
+# One of each: what a line looks like behind a filter is kept by the filter's identity.
+_HARMLESS, _COLOURLESS = Harmless(), NoColor()

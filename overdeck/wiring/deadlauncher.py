@@ -12,7 +12,7 @@ from typing import Any
 
 from overdeck.files import read_regular
 from overdeck.paths import Places
-from overdeck.wiring.marker import MARKER
+from overdeck.wiring.marker import FRONTS, MARKER
 from overdeck.wiring.reading import is_regular
 
 _RECIPE = "recipe"
@@ -54,29 +54,53 @@ def _remembered(folder: Path) -> Iterator[Path]:
 
 def _dead(raw: bytes) -> str:
     """Why what a settings file starts cannot start; empty where nothing is known against it."""
+    plugin = raw.startswith(b"//") and MARKER.encode() in raw.partition(b"\n")[0]
     try:
-        groups = json.loads(raw.decode("utf-8-sig"))["hooks"]
-        hooks = [
-            (event, [hook["command"], *hook["args"]])
-            for event, listed in groups.items()
-            for group in listed
-            for hook in group["hooks"]
-            if MARKER in hook.get("args", ())
-        ]
+        text = raw.decode("utf-8-sig")
+        started = _of_plugin(text) if plugin else _of_settings(text)
     except (ValueError, RecursionError):
-        return "it is not JSON, so the client ignores the whole file"
+        what = "its line of fronts" if plugin else "it"
+        return f"{what} is not JSON, so the client ignores the whole file"
     except (KeyError, TypeError, AttributeError):
         return "its hooks have a shape that the client drops, with the whole file"
-    return next((why for event, argv in hooks if (why := _why(event, argv))), "")
+    return next((why for argv in started if (why := _why(argv))), "")
 
 
-def _why(event: str, argv: list[Any]) -> str:
+def _of_settings(text: str) -> list[list[Any]]:
+    """What our entries start: a program and its arguments, or a line for a shell (Codex, Gemini CLI)."""
+    hooks = [
+        hook
+        for listed in json.loads(text)["hooks"].values()
+        for group in listed
+        for hook in group["hooks"]
+        if MARKER in hook.get("args", ()) or MARKER in str(hook.get("command", ""))
+    ]
+    return [[hook["command"], *hook["args"]] if hook.get("args") else _words(hook["command"]) for hook in hooks]
+
+
+def _words(line: str) -> list[str]:
+    import shlex  # only who has such a client pays for it
+
+    return shlex.split(line)
+
+
+def _of_plugin(text: str) -> list[list[Any]]:
+    """What the plugin that OpenCode loads starts; nothing where it was changed by hand (doctor says that)."""
+    line = next((line for line in text.splitlines() if line.startswith(FRONTS)), "")
+    if not line:
+        return []
+    fronts, _ = json.JSONDecoder().raw_decode(line.removeprefix(FRONTS))
+    return [front["argv"] for front in fronts.values()]
+
+
+def _why(argv: list[Any]) -> str:
     words = [word for word in argv if isinstance(word, str)]
-    started = [words[0], *(word for word in words[1:] if word.endswith(".py"))]
+    started = [words[0], *(word for word in words[1:] if word.endswith(".py"))] if words else []
     for path in started:
         if not _usable(path, os.X_OK if path == words[0] else os.R_OK):
             return f"{path}, which it starts, is not there or cannot be run"
-    plans = words[words.index("--plan") + 1] if "--plan" in words[:-1] else ""
+    plan = words.index("--plan") if "--plan" in words[1:-1] else 0
+    event, plans = (words[plan - 1], words[plan + 1]) if plan else ("", "")
     if plans and not any(is_regular(Path(plans, name)) for name in (f"{event}.plan", _RECIPE)):
         return f"there is no plan for {event} in {plans}, and nothing to make it from"
     python = _python(Path(plans, _RECIPE)) if plans else ""

@@ -4,3 +4,7 @@ In a file of its own, because every command asks it (``deadlauncher``) and what 
 """
 
 MARKER = "--by-overdeck"
+"""In a settings file in each entry of ours, in a plugin in its first line."""
+
+FRONTS = "const FRONTS = "
+"""How the line of our OpenCode plugin begins that says what it starts: event → {argv, …}, in JSON."""

@@ -13,7 +13,13 @@ function ask(event, payload) {
   return new Promise((resolve) => {
     const parts = []
     let size = 0
-    let child
+    let child, text
+    try {
+      text = JSON.stringify(payload)
+    } catch (error) {
+      resolve({ failed: `the call cannot be said in JSON: ${error.message.split("\n")[0]}` })
+      return
+    }
     try {
       child = spawn(front.argv[0], front.argv.slice(1), { stdio: ["pipe", "pipe", "ignore"] })
     } catch (error) {
@@ -40,13 +46,13 @@ function ask(event, payload) {
       if (!text) return resolve({ said: {} })
       try {
         const said = JSON.parse(text)
-        resolve(said && typeof said === "object" ? { said } : { failed: "its answer is no object" })
+        resolve(said && typeof said === "object" && !Array.isArray(said) ? { said } : { failed: "its answer is no object" })
       } catch {
         resolve({ failed: "its answer is not JSON" })
       }
     })
     child.stdin.on("error", () => {}) // it may have answered without reading to the end
-    child.stdin.end(JSON.stringify(payload))
+    child.stdin.end(text)
   })
 }
 
@@ -57,8 +63,8 @@ function replaceInPlace(target, wanted) {
 }
 
 function append(output, text) {
-  if (typeof output.output === "string") output.output += (output.output ? "\n\n" : "") + text
-  else if (Array.isArray(output.content)) output.content.push({ type: "text", text })
+  if (typeof output?.output === "string") output.output += (output.output ? "\n\n" : "") + text
+  else if (Array.isArray(output?.content)) output.content.push({ type: "text", text })
   else return false
   return true
 }

@@ -20,14 +20,13 @@ from overdeck.wiring.install import (
     take_back,
     timeout_s,
 )
-from overdeck.wiring.marker import MARKER
+from overdeck.wiring.marker import FRONTS, MARKER
 from overdeck.wiring.reading import real
 from overdeck.wiring.receipt import Receipt, drop_receipt, read_receipt, write_receipt
 from overdeck.wiring.rewrite import check_folder, check_writable, in_turn, read, refused, rewrite
 from overdeck.wiring.scope import Scope, here, neighbours, scope_warnings, settings_file
 
 CLIENT = "opencode"
-_FRONTS = "const FRONTS = "
 _TEMPLATE = Path(__file__).with_name("opencode-plugin.js")
 
 
@@ -50,9 +49,9 @@ def plugin_text(recipe: Recipe, fleet: Fleet, events: Sequence[str] = ()) -> str
 def fronts_in(text: str) -> dict[str, Any]:
     """The fronts that a plugin file of ours starts, by event; empty where it is not ours or was changed by hand."""
     for line in text.splitlines():
-        if line.startswith(_FRONTS):
+        if line.startswith(FRONTS):
             try:
-                found, _ = json.JSONDecoder().raw_decode(line.removeprefix(_FRONTS))
+                found, _ = json.JSONDecoder().raw_decode(line.removeprefix(FRONTS))
             except ValueError:
                 return {}
             return found if isinstance(found, dict) and is_ours(text) else {}
@@ -62,7 +61,7 @@ def fronts_in(text: str) -> dict[str, Any]:
 def with_fronts(text: str, fronts: dict[str, Any]) -> str:
     """A plugin of ours with other fronts, everything else as it stands."""
     lines = text.splitlines(keepends=True)
-    return "".join(f"{_FRONTS}{json.dumps(fronts)}\n" if line.startswith(_FRONTS) else line for line in lines)
+    return "".join(f"{FRONTS}{json.dumps(fronts)}\n" if line.startswith(FRONTS) else line for line in lines)
 
 
 def is_ours(text: str) -> bool:
@@ -118,10 +117,10 @@ def install(
         write_receipt(places, CLIENT, receipt.confirmed())
         return replace(change, backup=backup, plans=plans)
 
-    shown = in_turn(lambda: attempt(True), places=places, lock=False, subject=file, kept="the plugin is")
+    shown = in_turn(lambda: attempt(True), places=places, lock=False, subject=file, kept="the plugin is as it was")
     if dry_run:
         return shown
-    return in_turn(lambda: attempt(False), places=places, lock=True, subject=file, kept="the plugin is")
+    return in_turn(lambda: attempt(False), places=places, lock=True, subject=file, kept="the plugin is as it was")
 
 
 def uninstall(
@@ -145,7 +144,7 @@ def uninstall(
         drop_receipt(places, CLIENT, file)
         return replace(change, backup=backup)
 
-    return in_turn(attempt, places=places, lock=not dry_run, subject=file, kept="the plugin is")
+    return in_turn(attempt, places=places, lock=not dry_run, subject=file, kept="the plugin is as it was")
 
 
 def _ours(file: Path, before: bytes | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from overdeck.errors import ExitCode, OverdeckError
+from overdeck.errors import FULL, ExitCode, OverdeckError
 from overdeck.files import back_up, busy, locked, obstacle, read_regular, sync_folder, write_atomically
 from overdeck.paths import Places
 
@@ -149,7 +149,12 @@ def _replace(change: Rewrite, *, like: Path | None = None) -> None:
 
 
 def in_turn(
-    attempt: Callable[[], Answer], *, places: Places, lock: bool, subject: Path, kept: str = "the settings are"
+    attempt: Callable[[], Answer],
+    *,
+    places: Places,
+    lock: bool,
+    subject: Path,
+    kept: str = "the settings are as they were",
 ) -> Answer:
     """Run ``attempt``, under the one lock where asked; again when a file changed under our hands.
 
@@ -165,10 +170,10 @@ def in_turn(
             except OSError as error:
                 where = Path(os.fsdecode(error.filename)) if error.filename else subject
                 raise OverdeckError(
-                    f"{where} cannot be written: {error.strerror}; {kept} as they were",
+                    f"{where} cannot be written: {error.strerror}; {kept}",
                     code="not-written",
                     exit_code=ExitCode.USAGE,
-                    hint=f"ls -ld {where.parent} {where}",
+                    hint=f"df -h {where.parent}" if error.errno in FULL else f"ls -ld {where.parent} {where}",
                 ) from None
     raise busy(
         f"{subject} changed {ATTEMPTS} times while it was being edited; it is as its other writer left it",

@@ -103,3 +103,21 @@ def test_narration_stands_where_it_was_said_when_both_streams_go_into_one_pipe(h
     lines = done.stdout.splitlines()
 
     assert lines[-1] == "next: overdeck doctor" and lines[-2].startswith("installed ")
+
+
+def full(home: Home, *argv: str) -> str:
+    """What a command says where no file takes another byte."""
+    limited = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", *argv_of("overdeck"), *argv]
+    done = subprocess.run(limited, capture_output=True, text=True, env=home.environment(), check=False)
+    assert done.returncode == 2, done.stderr
+    return done.stderr
+
+
+def test_a_full_disk_is_told_with_what_shows_it_and_nothing_is_half_done(home: Home) -> None:
+    assert f"next: df -h {home.state}/plans/opencode" in full(home, "install", "--client", "opencode")
+    file = Path(home.run("overdeck", "install", "--client", "opencode", "--json").data["file"])
+    installed = file.read_bytes()
+    said = full(home, "uninstall", "--client", "opencode")
+
+    assert "the plugin is as it was" in said and f"next: df -h {home.state}/backups" in said
+    assert file.read_bytes() == installed

@@ -106,7 +106,7 @@ def test_a_line_is_its_commands(text: str, expected: list[list[str]]) -> None:
         "tmux new -d 'rm x'", "tmux new -d -s n 'rm x'", "screen -dmS n bash -c 'rm x'", "hyperfine 'a b' 'rm x'",
         "perf stat -e c rm x", "gosu root rm x", "nix-shell -p a --run 'rm x'", "git bisect run rm x",
         "git submodule foreach --recursive 'rm x'", "git rebase -x 'rm x' main", "git rebase --exec='rm x'",
-        "git -c alias.y='!rm x' y", "git -calias.y='!rm' y x", "npx -a npx -a npx rm x",
+        "git -c alias.y='!rm x' y", "git -c alias.y='!rm' y x", "npx -a npx -a npx rm x",
     ],
 )  # fmt: skip
 def test_what_starts_another_command_or_runs_text_is_looked_through(text: str) -> None:
@@ -116,10 +116,15 @@ def test_what_starts_another_command_or_runs_text_is_looked_through(text: str) -
 @pytest.mark.parametrize(
     "text",
     ["echo 'rm x' | cat", "bash -s script < f", "git log --grep 'rm x'", "uv run a rm x", "uv run python -c 'rm x'",
-     "su -c a 'rm x'", "printf '%s' 'rm x' | wc", "npx a 'rm x'", "git rebase main"],
+     "su -c a 'rm x'", "printf '%s' 'rm x' | wc", "npx a 'rm x'", "git rebase main",
+     "npm install rm x", "uv add rm x", "conda install -y rm x", "bundle add rm"],
 )  # fmt: skip
 def test_arguments_are_no_commands(text: str) -> None:
     assert not any(words[:1] == ["rm"] for words in programs(text))
+
+
+def test_what_only_may_be_a_command_has_no_place_where_it_could_be_rewritten() -> None:
+    assert [c.words[0].end for c in commands("nix-shell -p curl --run 'a b'") if c.program == "curl"] == [-1]
 
 
 def test_programs_that_start_others_stacked_end_in_time() -> None:

@@ -1,25 +1,20 @@
 """What a matrix of single payloads cannot show of the guards: state, processes, the config of the owner."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fronts import Front, bash
+from fronts import Front, bash, names_of
 
 from overdeck.dispatch import planning
+from overdeck.dispatch.module import Call
 from overdeck.paths import shipped
 
 
 def agent(**extra: Any) -> dict[str, Any]:
     return {**bash("x"), "tool_name": "Agent", "tool_input": {"prompt": "p", "subagent_type": "Explore"}, **extra}
-
-
-def names_of(module: str) -> dict[str, Any]:
-    names: dict[str, Any] = {"__name__": module}
-    path = Path(shipped("modules", module, "module.py"))
-    exec(compile(path.read_text(), str(path), "exec"), names)
-    return names
 
 
 def test_the_client_and_its_parents_are_not_killed_by_number(guards: Front) -> None:
@@ -33,6 +28,19 @@ def test_subagents_over_the_minutes_limit_wait(configured: Front) -> None:
     configured.install()
     assert [configured.call(agent()).decision for _ in range(3)] == ["", "", "deny"]
     assert configured.call(agent(session_id="another")).decision == ""
+
+
+def test_of_subagents_started_at_once_no_more_than_the_limit_start(tmp_path: Path) -> None:
+    evaluate = names_of("agent-guard")["evaluate"]
+    config = {"per_minute": 20, "per_session": 0, "nested": True, "denied_types": []}
+    payload = agent()
+
+    def starts() -> bool:
+        given = {"client": "claude", "event": "PreToolUse", "tool": "Agent", "subagent": False, "config": config}
+        return evaluate(Call(**given, input=payload["tool_input"], payload=payload, state=f"{tmp_path}/s")) is None
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(lambda _: starts(), range(60))) == 20
 
 
 def test_refused_subagents_are_not_counted(configured: Front) -> None:

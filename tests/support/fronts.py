@@ -11,6 +11,7 @@ from overdeck.authoring.fleet import entry_path, interpreter
 from overdeck.dispatch import planning
 from overdeck.dispatch.planning import Recipe
 from overdeck.dispatch.writing import replace
+from overdeck.paths import shipped
 
 PAYLOADS = Path(__file__).resolve().parent.parent / "payloads"
 
@@ -25,6 +26,14 @@ def bash(command: str, **extra: Any) -> dict[str, Any]:
     payload = recorded("claude-code/PreToolUse.Bash")
     payload["tool_input"] = {"command": command, "description": "d"}
     return {**payload, **extra}
+
+
+def names_of(module: str) -> dict[str, Any]:
+    """What a shipped module's code defines, for a test that calls it in this process."""
+    names: dict[str, Any] = {"__name__": module}
+    path = Path(shipped("modules", module, "module.py"))
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    return names
 
 
 @dataclass

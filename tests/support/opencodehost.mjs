@@ -10,11 +10,12 @@ const client = {
   tui: { showToast: async () => Promise.reject(new Error("no screen")) },
   session: { get: async ({ path }) => ({ data: { id: path.id, parentID: path.id.startsWith("child") ? "main" : undefined } }) },
 }
+const revived = (_key, value) => (value === "10n" ? 10n : value) // what JSON cannot say
 const module = await import(pathToFileURL(plugin))
 const exported = Object.values(module)
 if (exported.length !== 1) throw new Error("OpenCode runs everything a plugin exports")
 const hooks = await exported[0]({ client, directory: "/home/dev/proj" })
-for (const { hook, input, output } of JSON.parse(readFileSync(steps, "utf8"))) {
+for (const { hook, input, output } of JSON.parse(readFileSync(steps, "utf8"), revived)) {
   const args = output?.args
   let thrown = null
   try {
@@ -22,5 +23,6 @@ for (const { hook, input, output } of JSON.parse(readFileSync(steps, "utf8"))) {
   } catch (error) {
     thrown = error.message
   }
-  console.log(JSON.stringify({ thrown, output, same: output?.args === args, told: told.splice(0) }))
+  const same = output?.args === args
+  console.log(JSON.stringify({ thrown, output, same, told: told.splice(0) }, (_key, value) => (value === 10n ? "10n" : value)))
 }

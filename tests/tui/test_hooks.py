@@ -40,6 +40,12 @@ def home(tmp_path: Path) -> HookHome:
     return hookhomes.full(tmp_path)
 
 
+@pytest.fixture(scope="module")
+def still(tmp_path_factory: pytest.TempPathFactory) -> HookHome:
+    """The same for tests that only look: making one takes longer than most of them, so they share it."""
+    return hookhomes.full(tmp_path_factory.mktemp("still"))
+
+
 @pytest.fixture
 def empty(tmp_path: Path) -> HookHome:
     """Three modules are on; nothing is logged, no settings file holds a hook."""
@@ -81,24 +87,26 @@ def page_of(seen: Seen) -> HooksPage:
 # Rows.
 
 
-async def test_every_module_and_every_hook_that_is_none_has_a_row(home: HookHome) -> None:
-    async with opened(home) as seen:
+async def test_every_module_and_every_hook_that_is_none_has_a_row(still: HookHome) -> None:
+    async with opened(still) as seen:
         assert seen.keys == ALL
         assert seen.row("silent")[:2] == ["silent", "removal-candidate"]
         assert "6 of 6: 4 modules, 2 un-adopted hooks" in seen.text("#status")
 
 
-async def test_the_numbers_are_those_of_overdeck_fires(home: HookHome) -> None:
-    with up_to_date(home.places, now=NOON) as (published, _):
-        found = with_hooks(report(home.places, published, now=NOON, whole=True), home.places, published, home.root)
-    async with opened(home) as seen:
+async def test_the_numbers_are_those_of_overdeck_fires(still: HookHome) -> None:
+    with up_to_date(still.places, now=NOON) as (published, _):
+        found = with_hooks(
+            report(still.places, published, now=NOON, whole=True), still.places, published, still.root
+        )
+    async with opened(still) as seen:
         shown = page_of(seen).found
         assert shown is not None
         assert [as_record(row) for row in shown.all_rows] == [as_record(row) for row in found.all_rows]
 
 
-async def test_at_80_by_24_cost_fires_and_verdict_of_every_row_are_on_the_screen(home: HookHome) -> None:
-    async with opened(home) as seen:
+async def test_at_80_by_24_cost_fires_and_verdict_of_every_row_are_on_the_screen(still: HookHome) -> None:
+    async with opened(still) as seen:
         table = seen.table
         assert [str(column.label).strip(" ▲▼") for column in table.ordered_columns][:5] == [
             "module", "verdict", "cost", "fired", "by day",
@@ -107,15 +115,15 @@ async def test_at_80_by_24_cost_fires_and_verdict_of_every_row_are_on_the_screen
         assert table.region.height >= 6
 
 
-async def test_the_headline_answers_what_costs_most_what_fails_and_what_never_fires(home: HookHome) -> None:
-    async with opened(home) as seen:
+async def test_the_headline_answers_what_costs_most_what_fails_and_what_never_fires(still: HookHome) -> None:
+    async with opened(still) as seen:
         assert seen.text("#headline") == (
             "dearest: guard.py (96 % of hook time) · failing: fails · never fired: silent"
         )
 
 
-async def test_a_screen_that_becomes_wide_shows_a_bar_for_each_day(home: HookHome) -> None:
-    async with opened(home) as seen:
+async def test_a_screen_that_becomes_wide_shows_a_bar_for_each_day(still: HookHome) -> None:
+    async with opened(still) as seen:
         assert len(seen.row("acts")[4]) == 10
         await seen.pilot.resize_terminal(200, 60)
         await seen.until(lambda: len(seen.row("acts")[4]) == 30)
@@ -127,8 +135,8 @@ async def test_a_screen_that_becomes_wide_shows_a_bar_for_each_day(home: HookHom
 # Sorting, filter, groups, window, suspects.
 
 
-async def test_s_sorts_by_the_next_column_and_S_the_other_way(home: HookHome) -> None:
-    async with opened(home) as seen:
+async def test_s_sorts_by_the_next_column_and_S_the_other_way(still: HookHome) -> None:
+    async with opened(still) as seen:
         while "by cost" not in seen.text("#status"):
             before = seen.text("#status")
             await seen.press("s")
@@ -139,10 +147,10 @@ async def test_s_sorts_by_the_next_column_and_S_the_other_way(home: HookHome) ->
         await seen.until(lambda: seen.keys[-1] == "guard.py")
 
 
-async def test_every_column_sorts_and_is_one_that_the_command_knows(home: HookHome) -> None:
+async def test_every_column_sorts_and_is_one_that_the_command_knows(still: HookHome) -> None:
     from overdeck.telemetry.columns import column
 
-    async with opened(home) as seen:
+    async with opened(still) as seen:
         for one in list(seen.table.ordered_columns):
             seen.table.sort_by(str(one.key.value))
             await seen.settled()
@@ -150,16 +158,16 @@ async def test_every_column_sorts_and_is_one_that_the_command_knows(home: HookHo
             assert column(str(one.key.value)).key == one.key.value
 
 
-async def test_a_click_on_a_header_sorts_by_it_and_a_second_click_flips(home: HookHome) -> None:
-    async with opened(home) as seen:
+async def test_a_click_on_a_header_sorts_by_it_and_a_second_click_flips(still: HookHome) -> None:
+    async with opened(still) as seen:
         await seen.pilot.click(DataTable, offset=(3, 0))
         await seen.until(lambda: seen.keys[0] == "acts")
         await seen.pilot.click(DataTable, offset=(3, 0))
         await seen.until(lambda: seen.keys[-1] == "acts")
 
 
-async def test_a_filter_narrows_as_it_is_typed_and_escape_shows_all(home: HookHome) -> None:
-    async with opened(home) as seen:
+async def test_a_filter_narrows_as_it_is_typed_and_escape_shows_all(still: HookHome) -> None:
+    async with opened(still) as seen:
         await seen.press("slash", *"un-adop")
         await seen.until(lambda: seen.keys == ["監査🛡.py", "guard.py"])
         assert "2 of 6" in seen.text("#status")
@@ -169,15 +177,15 @@ async def test_a_filter_narrows_as_it_is_typed_and_escape_shows_all(home: HookHo
         await seen.until(lambda: len(seen.keys) == 6)
 
 
-async def test_letters_typed_into_the_filter_are_no_commands(home: HookHome) -> None:
-    async with opened(home) as seen:
+async def test_letters_typed_into_the_filter_are_no_commands(still: HookHome) -> None:
+    async with opened(still) as seen:
         await seen.press("slash", *"ktxo")
         await seen.until(lambda: seen.page.query_one("#filter", Input).value == "ktxo")
         assert seen.said == [] and not isinstance(seen.app.screen, Form)
 
 
-async def test_z_shows_suspects_then_candidates_then_all(home: HookHome) -> None:
-    async with opened(home) as seen:
+async def test_z_shows_suspects_then_candidates_then_all(still: HookHome) -> None:
+    async with opened(still) as seen:
         await seen.press("z")
         await seen.until(lambda: seen.keys == ["fails", "silent"])
         assert seen.text("#twin") == "as JSON: overdeck fires suspects --since 7d --json"
@@ -186,10 +194,12 @@ async def test_z_shows_suspects_then_candidates_then_all(home: HookHome) -> None
         assert seen.text("#twin") == "as JSON: overdeck fires candidates --json"
         await seen.press("z")
         await seen.until(lambda: len(seen.keys) == 6)
+        await seen.press("z", "escape")
+        await seen.until(lambda: len(seen.keys) == 6 and "suspects" not in seen.text("#status"))
 
 
-async def test_g_groups_by_event_then_by_plugin_and_the_cursor_stays_on_its_module(home: HookHome) -> None:
-    async with opened(home) as seen:
+async def test_g_groups_by_event_then_by_plugin_and_the_cursor_stays_on_its_module(still: HookHome) -> None:
+    async with opened(still) as seen:
         await on(seen, "acts")
         await seen.press("g")
         await seen.until(lambda: "[PreToolUse]" in seen.keys)
@@ -204,8 +214,8 @@ async def test_g_groups_by_event_then_by_plugin_and_the_cursor_stays_on_its_modu
         await seen.until(lambda: seen.table.selected_key == "acts")
 
 
-async def test_groups_stay_together_however_they_are_sorted(home: HookHome) -> None:
-    async with opened(home) as seen:
+async def test_groups_stay_together_however_they_are_sorted(still: HookHome) -> None:
+    async with opened(still) as seen:
         await seen.press("g", "g")
         for key in ("share", "module", "fired"):
             for flipped in (False, True):
@@ -215,8 +225,8 @@ async def test_groups_stay_together_however_they_are_sorted(home: HookHome) -> N
                 assert headings == [0, 3]
 
 
-async def test_a_heading_shows_what_its_group_costs_and_nothing_can_be_done_to_it(home: HookHome) -> None:
-    async with opened(home) as seen:
+async def test_a_heading_shows_what_its_group_costs_and_nothing_can_be_done_to_it(still: HookHome) -> None:
+    async with opened(still) as seen:
         await seen.press("g", "g")
         await seen.until(lambda: "[user settings]" in seen.keys)
         seen.table.select("[user settings]")
@@ -227,8 +237,8 @@ async def test_a_heading_shows_what_its_group_costs_and_nothing_can_be_done_to_i
         assert len(seen.said) == 7 and all("selected" in said for said in seen.said)
 
 
-async def test_w_counts_another_window(home: HookHome) -> None:
-    async with opened(home) as seen:
+async def test_w_counts_another_window(still: HookHome) -> None:
+    async with opened(still) as seen:
         asked = [str(column.key.value) for column in seen.table.ordered_columns].index("asked")
         assert seen.row("acts")[asked] == "77"
         await seen.press("w")
@@ -271,8 +281,8 @@ async def test_the_pane_names_the_keys_that_do_something_for_the_row(home: HookH
         assert "here: " not in seen.text("#facts")
 
 
-async def test_the_pane_of_a_hook_that_is_no_module_says_what_starts_it_and_where(home: HookHome) -> None:
-    async with opened(home) as seen:
+async def test_the_pane_of_a_hook_that_is_no_module_says_what_starts_it_and_where(still: HookHome) -> None:
+    async with opened(still) as seen:
         await on(seen, "guard.py")
         assert f"starts {GUARD}" in seen.text("#facts")
         assert "wired: PreToolUse(Bash) ~/.claude/settings.json /hooks/PreToolUse/0/hooks/0" in seen.text("#facts")
@@ -288,16 +298,16 @@ async def test_the_pane_says_which_cases_of_the_matrix_failed(home: HookHome) ->
         assert "last canary: failed 0 s ago, 2 cases; denies: got nothing" in seen.text("#facts")
 
 
-async def test_a_row_that_the_cursor_only_passes_leaves_nothing_in_the_pane(home: HookHome) -> None:
-    async with opened(home) as seen:
+async def test_a_row_that_the_cursor_only_passes_leaves_nothing_in_the_pane(still: HookHome) -> None:
+    async with opened(still) as seen:
         await seen.press(*["down"] * 4)
         await seen.until(lambda: seen.text("#facts").startswith("acts: active"))
         await seen.settled()
         assert seen.text("#beyond").count("deny    PreToolUse") == 5
 
 
-async def test_a_click_on_a_row_selects_it(home: HookHome) -> None:
-    async with opened(home) as seen:
+async def test_a_click_on_a_row_selects_it(still: HookHome) -> None:
+    async with opened(still) as seen:
         await seen.pilot.click(DataTable, offset=(3, 2))
         await seen.until(lambda: seen.text("#facts").startswith("silent: removal-candidate"))
 
@@ -397,8 +407,8 @@ async def test_a_running_canary_is_not_started_a_second_time(home: HookHome) -> 
         await seen.settled()
 
 
-async def test_what_cannot_be_done_to_a_hook_that_is_no_module_says_why(home: HookHome) -> None:
-    async with opened(home) as seen:
+async def test_what_cannot_be_done_to_a_hook_that_is_no_module_says_why(still: HookHome) -> None:
+    async with opened(still) as seen:
         await on(seen, "guard.py")
         for key, why in (
             ("t", "it is no module, so it has no matrix"),
@@ -429,30 +439,30 @@ async def test_k_keeps_a_module_with_a_reason_and_K_takes_the_word_back(home: Ho
         await seen.until(lambda: seen.row("silent")[1] == "removal-candidate")
 
 
-async def test_a_word_that_was_not_given_changes_nothing(home: HookHome) -> None:
-    async with opened(home) as seen:
+async def test_a_word_that_was_not_given_changes_nothing(still: HookHome) -> None:
+    async with opened(still) as seen:
         await on(seen, "silent")
         await seen.press("k")
         await seen.until(lambda: isinstance(seen.app.screen, Form))
         await seen.press("escape")
         await seen.until(lambda: not isinstance(seen.app.screen, Form))
-        assert not (home.places.state / "keep.json").exists()
+        assert not (still.places.state / "keep.json").exists()
 
 
-async def test_x_copies_what_switches_the_module_off_and_removes_nothing(home: HookHome) -> None:
-    before = home.places.config_file.read_text()
-    async with opened(home) as seen:
+async def test_x_copies_what_switches_the_module_off_and_removes_nothing(still: HookHome) -> None:
+    before = still.places.config_file.read_text()
+    async with opened(still) as seen:
         await on(seen, "silent")
         await seen.press("x")
         await seen.until(lambda: seen.app.clipboard)
         assert seen.app.clipboard == (
-            f"printf '\\n[modules.silent]\\nenabled = false\\n' >> {home.places.config_file}"
+            f"printf '\\n[modules.silent]\\nenabled = false\\n' >> {still.places.config_file}"
         )
-    assert home.places.config_file.read_text() == before
+    assert still.places.config_file.read_text() == before
 
 
-async def test_c_copies_the_name_of_a_module_and_the_command_of_a_hook(home: HookHome) -> None:
-    async with opened(home) as seen:
+async def test_c_copies_the_name_of_a_module_and_the_command_of_a_hook(still: HookHome) -> None:
+    async with opened(still) as seen:
         await on(seen, "acts")
         await seen.press("c")
         await seen.until(lambda: seen.app.clipboard == "acts")
@@ -492,8 +502,8 @@ async def test_a_module_that_does_no_harm_opens_no_incident_and_says_why(home: H
         await seen.until(lambda: any("it is active, and neither failed" in said for said in seen.said))
 
 
-async def test_without_a_registry_the_reason_says_what_to_type(home: HookHome) -> None:
-    async with opened(home) as seen:
+async def test_without_a_registry_the_reason_says_what_to_type(still: HookHome) -> None:
+    async with opened(still) as seen:
         await on(seen, "fails")
         await seen.press("o")
         await seen.until(lambda: any("od-incidents init" in said for said in seen.said))

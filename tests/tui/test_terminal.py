@@ -1,5 +1,6 @@
 """The installed commands on a real terminal (tmux): pages, palette, help, themes, mouse, clipboard, resize."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,6 +61,33 @@ def test_keys_and_clicks_lead_to_every_page_and_q_leaves(screen: Terminal) -> No
     screen.until("alpha")
     screen.keys("q")
     screen.until(lambda _text: screen.ended)
+
+
+@pytest.mark.parametrize("signal", ["TERM", "HUP"])
+def test_a_signal_that_ends_it_gives_the_terminal_back(home: Home, signal: str) -> None:
+    kill = f'(sleep 4; kill -{signal} $$) & exec "$@"'
+    wrapped = ["sh", "-c", 'sh -c "$0" sh "$@"; echo "ended with $?"; stty -a; cat', kill]
+    with Terminal(home.root, [*wrapped, *argv_of("overdeck"), "tui"], home.environment()) as terminal:
+        terminal.until("alpha")
+        ended = terminal.until("ended with ")
+        assert f"ended with {143 if signal == 'TERM' else 129}" in ended
+        assert terminal.until(lambda text: " icanon" in text and " echo " in text)
+        assert "alpha" not in terminal.screen
+
+
+def test_a_page_that_fails_inside_does_not_end_as_if_it_had_not(home: Home) -> None:
+    broken = "from overdeck.tui.hooks import HooksPage; HooksPage.load = None"
+    door = "import sys; sys.argv[1:] = ['tui']; from overdeck.cli.doors import overdeck; overdeck()"
+    command = [sys.executable, "-c", f"{broken}; {door}"]
+    wrapped = ["sh", "-c", '"$@"; echo "ended with $?"; cat', "sh"]
+    with Terminal(home.root, [*wrapped, *command], home.environment(), size=(120, 60)) as terminal:
+        assert "this is a bug in Overdeck" in terminal.until("ended with 70")
+
+
+def test_a_page_that_could_not_be_seen_is_refused(home: Home) -> None:
+    wrapped = ["sh", "-c", '"$@" 2>error; cat error; cat', "sh"]
+    with Terminal(home.root, [*wrapped, *argv_of("overdeck"), "tui"], home.environment()) as terminal:
+        terminal.until("next: overdeck fires --json")
 
 
 def test_the_filter_the_sort_and_the_cursor_follow_the_keys(screen: Terminal) -> None:

@@ -60,9 +60,9 @@ def test_nothing_runs_without_yes_and_the_hooks_are_listed(home: AdoptHome) -> N
 
 
 def test_an_adopted_hook_still_answers_through_the_front(home: AdoptHome) -> None:
-    home.wire({"PreToolUse": [group("Bash", home.script("deny.py", DENY))]}, model="opus")
+    home.wire({"PreToolUse": [group("Bash", home.script("refuse.py", DENY))]}, model="opus")
     done = home.adopt("--yes", "--json")
-    assert done.data["adopted"] == ["deny"]
+    assert done.data["adopted"] == ["refuse"]
     answer = home.front("PreToolUse", BASH)
     assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "the rule says no"
     assert json.loads(home.settings.read_bytes())["model"] == "opus"
@@ -73,22 +73,22 @@ def test_an_adopted_hook_is_shown_by_what_it_starts_and_where_its_proof_is(home:
         {
             "PreToolUse": [
                 group(
-                    "Bash", home.script("deny.py", DENY), {"type": "command", "command": "true", "args": ["a b"]}
+                    "Bash", home.script("refuse.py", DENY), {"type": "command", "command": "true", "args": ["a b"]}
                 )
             ]
         }
     )
     assert home.adopt("--yes").code == 0
-    shown = home.run("overdeck", "hooks", "show", "deny").out
-    assert "python3 ~/.claude/hooks/deny.py\n" in shown and "in a fork of the dispatcher\n" in shown
+    shown = home.run("overdeck", "hooks", "show", "refuse").out
+    assert "python3 ~/.claude/hooks/refuse.py\n" in shown and "in a fork of the dispatcher\n" in shown
     proof = next(line for line in shown.splitlines() if "proof" in line).split()[1].rstrip(";")
-    assert json.loads(Path(proof).read_bytes())["id"] == "deny"
+    assert json.loads(Path(proof).read_bytes())["id"] == "refuse"
     other = home.run("overdeck", "hooks", "show", "true").out
     assert "true 'a b'\n" in other and "as a program, as before\n" in other
 
 
 def test_only_what_the_user_had_runs_where_nothing_of_ours_was_on(home: AdoptHome) -> None:
-    home.wire({"PreToolUse": [group("Bash", home.script("deny.py", DENY))]})
+    home.wire({"PreToolUse": [group("Bash", home.script("refuse.py", DENY))]})
     assert home.adopt("--yes", "--json").data["beside"] == []
     assert home.front("PreToolUse", {**BASH, "tool_input": {"command": "git push --force"}}) == {}
     home.adopt("--undo")
@@ -96,13 +96,13 @@ def test_only_what_the_user_had_runs_where_nothing_of_ours_was_on(home: AdoptHom
 
 
 def test_the_certificate_says_what_was_compared(home: AdoptHome) -> None:
-    command = home.script("deny.py", DENY)
+    command = home.script("refuse.py", DENY)
     home.wire({"PreToolUse": [group("Bash", command)]})
     home.adopt("--yes")
-    certificate = home.certificate("deny")
+    certificate = home.certificate("refuse")
     assert (certificate["result"], certificate["command"]) == ("equal", command)
     assert (certificate["answered"] > 0, certificate["cases"] > 5) == (True, True)
-    assert str(home.hooks / "deny.py") in certificate["sha256"]
+    assert str(home.hooks / "refuse.py") in certificate["sha256"]
 
 
 def test_a_hook_that_differs_stays_and_the_difference_is_shown(home: AdoptHome) -> None:
@@ -112,13 +112,13 @@ def test_a_hook_that_differs_stays_and_the_difference_is_shown(home: AdoptHome) 
         "import json; print(json.dumps({'systemMessage': 'I was started by ' + name.replace('overdeck', '')}))\n"
     )
     before = home.wire(
-        {"PreToolUse": [group("Bash", home.script("parent.py", text), home.script("deny.py", DENY))]}
+        {"PreToolUse": [group("Bash", home.script("parent.py", text), home.script("refuse.py", DENY))]}
     )
     done = home.adopt("--yes", "--json")
     kinds = {hook["id"]: (hook["kind"], hook["why"]) for hook in done.data["hooks"]}
     assert kinds["parent"][0] == "different"
     assert "tell was" in kinds["parent"][1]
-    assert done.data["adopted"] == ["deny"]
+    assert done.data["adopted"] == ["refuse"]
     assert json.loads(home.settings.read_bytes())["hooks"]["PreToolUse"][0] == group(
         "Bash", "python3 ~/.claude/hooks/parent.py"
     )
@@ -145,17 +145,17 @@ def test_a_hook_that_leaves_other_files_differs(home: AdoptHome) -> None:
 
 def test_a_hook_of_which_nothing_starts_stays_where_an_audit_sees_it(home: AdoptHome) -> None:
     (home.root / "locked.sh").write_text("#!/bin/sh\n")
-    groups = [group("Bash", f"{home.root}/gone.sh", f"{home.root}/locked.sh", home.script("deny.py", DENY))]
+    groups = [group("Bash", f"{home.root}/gone.sh", f"{home.root}/locked.sh", home.script("refuse.py", DENY))]
     home.wire({"PreToolUse": groups})
     done = home.adopt("--yes", "--json")
     kinds = {hook["id"]: hook["kind"] for hook in done.data["hooks"]}
-    assert kinds == {"gone": "never-ran", "locked": "never-ran", "deny": "equal"}
+    assert kinds == {"gone": "never-ran", "locked": "never-ran", "refuse": "equal"}
     findings = home.run("overdeck", "audit", "--json").data["findings"]
     assert {"never-started", "not-executable"} <= {found["rule"] for found in findings}
 
 
 def test_the_end_says_how_many_need_no_process_any_more(home: AdoptHome) -> None:
-    home.wire({"PreToolUse": [group("Bash", home.script("deny.py", DENY), "true")]})
+    home.wire({"PreToolUse": [group("Bash", home.script("refuse.py", DENY), "true")]})
     assert "2 of 2 hooks adopted" in (said := home.adopt("--yes")).out
     assert "1 in the dispatcher's fork, 1 started as before" in said.out
 
@@ -244,7 +244,7 @@ def test_identical_handlers_are_one_module_with_both_matchers(home: AdoptHome) -
 
 
 def test_undo_after_somebody_wrote_takes_ours_out_and_puts_theirs_back(home: AdoptHome) -> None:
-    command = home.script("deny.py", DENY)
+    command = home.script("refuse.py", DENY)
     home.wire({"PreToolUse": [group("Bash", command)]})
     home.adopt("--yes")
     changed = json.loads(home.settings.read_bytes())
@@ -269,11 +269,11 @@ def test_two_adoptions_are_undone_together(home: AdoptHome) -> None:
 
 
 def test_check_finds_a_script_that_says_something_else_now_than_it_did_in_the_fork(home: AdoptHome) -> None:
-    home.wire({"PreToolUse": [group("Bash", home.script("deny.py", DENY))]})
+    home.wire({"PreToolUse": [group("Bash", home.script("refuse.py", DENY))]})
     home.adopt("--yes")
-    assert home.adopt("--check", "--json").check_refused(2, "needs-yes", "deny.py")
+    assert home.adopt("--check", "--json").check_refused(2, "needs-yes", "refuse.py")
     assert home.adopt("--check", "--yes").code == 0
-    (home.hooks / "deny.py").write_text(
+    (home.hooks / "refuse.py").write_text(
         "import os, sys\nprint(open(f'/proc/{os.getppid()}/comm').read().replace('overdeck', ''), file=sys.stderr)\n"
         "sys.exit(2)\n"
     )
@@ -282,7 +282,7 @@ def test_check_finds_a_script_that_says_something_else_now_than_it_did_in_the_fo
 
 
 def test_recorded_payloads_are_replayed_too(home: AdoptHome, tmp_path: Path) -> None:
-    home.wire({"PreToolUse": [group("Bash", home.script("deny.py", DENY))]})
+    home.wire({"PreToolUse": [group("Bash", home.script("refuse.py", DENY))]})
     folder = tmp_path / "payloads"
     folder.mkdir()
     plain = home.adopt("--yes", "--dry-run", "--json").data["hooks"][0]["cases"]
@@ -311,13 +311,13 @@ def test_hooks_of_the_project_around_us_are_adopted_by_scope(home: AdoptHome, tm
     project = tmp_path / "project"
     for folder in (project / ".git", project / ".claude" / "hooks", project / "sub"):
         folder.mkdir(parents=True)
-    (project / ".claude" / "hooks" / "deny.py").write_text(DENY)
+    (project / ".claude" / "hooks" / "refuse.py").write_text(DENY)
     file = project / ".claude" / ("settings.json" if scope == "project" else "settings.local.json")
-    command = 'python3 "$CLAUDE_PROJECT_DIR"/.claude/hooks/deny.py'
+    command = 'python3 "$CLAUDE_PROJECT_DIR"/.claude/hooks/refuse.py'
     raw = json.dumps({"hooks": {"PreToolUse": [group("Bash", command)]}}).encode()
     file.write_bytes(raw)
     done = home.run("overdeck", "adopt", "--scope", scope, "--yes", "--json", cwd=project / "sub")
-    assert (done.data["adopted"], done.data["file"]) == (["deny"], str(file))
+    assert (done.data["adopted"], done.data["file"]) == (["refuse"], str(file))
     warned = [str(file) in line and "by git" in line for line in done.document["warnings"]]
     assert warned == ([True] if scope == "project" else [])
     ours = json.loads(file.read_bytes())["hooks"]["PreToolUse"][0]["hooks"][0]

@@ -97,7 +97,7 @@ def test_deny_context_two_rewrites_and_exit_2_of_one_event_are_replayed_together
         "import json, sys\nif 'rm -rf' in sys.stdin.read():\n    print('no', file=sys.stderr)\n    sys.exit(2)\n"
     )
     commands = [
-        home.script("deny.py", deny),
+        home.script("refuse.py", deny),
         home.script("context.py", saying(additionalContext="mind the gap")),
         home.script("first.py", saying(permissionDecision="allow", updatedInput={"command": "one"})),
         home.script("second.py", saying(updatedInput={"command": "two"})),
@@ -108,8 +108,8 @@ def test_deny_context_two_rewrites_and_exit_2_of_one_event_are_replayed_together
     hooks = home.adopt("--yes", "--json").data["hooks"]
     assert [hook["kind"] for hook in hooks] == ["equal"] * 7
     by_id = {hook["id"]: hook["together"] for hook in hooks}
-    assert by_id["deny"]["PreToolUse"] >= 3
-    assert home.certificate("deny")["cases_with_the_other_hooks"] == by_id["deny"]
+    assert by_id["refuse"]["PreToolUse"] >= 3
+    assert home.certificate("refuse")["cases_with_the_other_hooks"] == by_id["refuse"]
     assert [hook["together"] for hook in hooks if "Stop" in hook["matchers"]] == [{}]
     answer = home.front("PreToolUse", BASH)["hookSpecificOutput"]
     assert (answer["updatedInput"], answer["additionalContext"]) == ({"command": "one"}, "mind the gap")

@@ -114,6 +114,22 @@ def test_nothing_is_said_where_nothing_is_installed_or_all_was_taken_out(home: H
     assert warnings(home) == []
 
 
+@pytest.mark.parametrize("client", ["codex", "gemini", "opencode"])
+def test_the_other_clients_are_looked_at_in_their_own_files(home: Home, places, client: str) -> None:
+    said = home.run("overdeck", "install", "--client", client, "--json").data
+    assert list(dead_launchers(places)) == []
+    file = Path(said["file"])
+    text = file.read_text()
+    file.write_text(text.replace("/plans/", "/plans/nowhere/"))
+    assert [
+        f"no plan for PreToolUse in {home.state}/plans/nowhere/{client}" in why for why in dead_launchers(places)
+    ] == [True]
+    file.write_text(text.replace("FRONTS = {", "FRONTS = {{") if client == "opencode" else text + "}")
+    assert ["is not JSON" in why for why in dead_launchers(places)] == [True]
+    file.unlink()
+    assert ["are gone" in why for why in dead_launchers(places)] == [True]
+
+
 def test_an_install_that_was_killed_before_it_wrote_the_settings_left_nothing_to_miss(home: Home, places) -> None:
     write_receipt(places, "claude", Receipt(home.settings, True, Created(), pending=True))
     assert list(dead_launchers(places)) == []

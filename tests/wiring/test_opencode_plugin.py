@@ -170,6 +170,7 @@ def instead(front: Front, *argv: str, timeout_ms: int = 20_000) -> str:
         (("/bin/sh", "-c", "kill -9 $$"), "killed by SIGKILL"),
         (("/bin/echo", "nonsense"), "not JSON"),
         (("/bin/echo", "3"), "no object"),
+        (("/bin/echo", "[]"), "no object"),
         (("/bin/sleep", "30"), "silent for 0.5 s"),
     ],
 )
@@ -187,6 +188,16 @@ def test_where_there_are_only_advisers_it_is_told_and_the_tool_runs(front: Front
     front.module("adviser", "return None", cls="adviser")
     said = play(front, step(BEFORE), text=instead(front, "/bin/sh", "-c", "exit 3"))[0]
     assert said["thrown"] is None and "it ended with 3" in said["told"][0]
+
+
+@needs_node
+def test_a_call_that_cannot_be_said_in_json_is_denied_before_and_told_after_the_tool(front: Front) -> None:
+    front.module("gate", "return None", events={"PreToolUse": "Bash", "PostToolUse": "Bash"})
+    before, after = step(BEFORE), step("tool.execute.after.bash")
+    before["output"]["args"] = after["input"]["args"] = {"command": "x", "odd": "10n"}
+    said = play(front, before, after)
+    assert "cannot be said in JSON" in said[0]["thrown"]
+    assert said[1]["thrown"] is None and "cannot be said in JSON" in said[1]["told"][0]
 
 
 @needs_node

@@ -1,12 +1,13 @@
 """``od-incidents tui``."""
 
 import os
-import sys
+
+import typer
 
 from overdeck.cli.incidents.options import RegistryOption, find_registry
 from overdeck.cli.output import verb
+from overdeck.cli.streams import need_terminal
 from overdeck.cli.theme import ThemeOption
-from overdeck.errors import usage
 
 
 def tui(registry: RegistryOption = None, theme: ThemeOption = None) -> None:
@@ -16,13 +17,9 @@ def tui(registry: RegistryOption = None, theme: ThemeOption = None) -> None:
     """
     with verb("incidents.tui", False):
         here = find_registry(registry)
-        if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            raise usage(
-                "the page needs a terminal, and standard input or output is none", hint="od-incidents list --json"
-            )
+        need_terminal("od-incidents list --json")
         from overdeck.tui.app import run
         from overdeck.tui.surroundings import Surroundings
 
-        run(
-            Surroundings(dict(os.environ), registry=here.root if registry else None), only="incidents", theme=theme
-        )
+        around = Surroundings(dict(os.environ), registry=here.root if registry else None)
+        raise typer.Exit(run(around, only="incidents", theme=theme))

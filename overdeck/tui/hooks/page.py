@@ -351,6 +351,12 @@ class HooksPage(Page):
         self._only = names[(names.index(self._only) + 1) % len(names)]
         self._show_rows()
 
+    def do_clear_filter(self) -> None:
+        """All rows again: also those that ``z`` hid."""
+        self._only = ""
+        super().do_clear_filter()
+        self._show_rows()
+
     def do_group(self) -> None:
         self._group = GROUPS[(GROUPS.index(self._group) + 1) % len(GROUPS)]
         self._show_rows()

@@ -126,7 +126,9 @@ def undo(places: Places, name: str, *, dry_run: bool = False) -> Removal:
         journal.unlink()
         return replace(done, backups=backups)
 
-    return in_turn(attempt, places=places, lock=not dry_run, subject=journal, kept="all other files are")
+    return in_turn(
+        attempt, places=places, lock=not dry_run, subject=journal, kept="all other files are as they were"
+    )
 
 
 def _carry_out(ledger: Ledger, plugin: Plugin, *, dry_run: bool, root: Path, block_only: bool) -> Removal:
@@ -148,7 +150,11 @@ def _carry_out(ledger: Ledger, plugin: Plugin, *, dry_run: bool, root: Path, blo
     if dry_run:
         return shown
     return in_turn(
-        lambda: attempt(False), places=places, lock=True, subject=ledger.installed_file, kept="all files are"
+        lambda: attempt(False),
+        places=places,
+        lock=True,
+        subject=ledger.installed_file,
+        kept="all files are as they were",
     )
 
 
