@@ -3,6 +3,8 @@
 import asyncio
 import fcntl
 import os
+import sys
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -282,6 +284,21 @@ def test_looking_changes_nothing_of_the_registry(root: Path) -> None:
 
     asyncio.run(look())
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
+
+
+async def test_no_file_of_the_registry_is_opened_on_the_event_loop(root: Path) -> None:
+    here, files = threading.get_ident(), []
+
+    def note(event: str, args: tuple[object, ...]) -> None:
+        if event in ("open", "sqlite3.connect") and here is not None and str(args[0]).startswith(str(root)):
+            files.append(threading.get_ident())
+
+    sys.addaudithook(note)
+    async with opened(root) as page:
+        await page.press("down", "t", "t", "k", "d", "d", "slash", "g", "enter", "escape", "r")
+        await page.settled()
+    assert files and here not in files
+    here = None
 
 
 def test_without_a_terminal_it_names_its_twin(root: Path) -> None:
