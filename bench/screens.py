@@ -66,6 +66,8 @@ def home(
             f'[events]\nPreToolUse = "Bash"\n'
         )
     places = logged.home(root, fires=fires, calls=calls)
+    # What Overdeck brings itself would fill the first screen, and the marker of FIRST_ROW never come.
+    places.config_file.write_text("packs = []\n" + places.config_file.read_text())
     logged.take_in(root)
     registries.grow(places.state / "incidents", incidents, 20 * incidents)
     return places
