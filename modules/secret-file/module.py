@@ -43,17 +43,10 @@ _OF_LISTS = ("cd", "echo", "grep", "head", "ls", "sort", "tail", "uniq", "wc")
 _SEARCHES = ("ack", "ag", "awk", "egrep", "fgrep", "gawk", "grep", "rg", "sed")
 _SEARCH_IN = ("-g", "--glob", "--include", "--iglob")
 _USED_ONLY = (
-    "--env-file",
-    "--dart-define-from-file",
-    "--cacert",
-    "--cert",
-    "--key",
-    "--kubeconfig",
-    "--tls-",
-    "--ssl-",
-    "--exclude",
-    "--ignore",
-)
+    "--env-file", "--env-file-if-exists", "--dart-define-from-file", "--cacert", "--cert", "--key", "--kubeconfig",
+    "--exclude", "--exclude-from", "--ignore-path", "--ssl-cert", "--ssl-key", "--ssl-certfile", "--ssl-keyfile",
+    "--tls-cert", "--tls-key",
+)  # fmt: skip
 """Options whose file the program reads for itself, or leaves out: it does not show it."""
 _IDENTITY = ("ssh", "scp", "sftp", "rsync", "ansible", "ansible-playbook")
 _PATCH_HEADERS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
@@ -158,11 +151,13 @@ def _arguments(command: Command) -> list[str]:
     skip = False
     words = command.arguments
     pattern = command.program in _SEARCHES and not any(
-        word[:2] in ("-e", "-f") or word in ("--regexp", "--file", "--expression") for word in words
+        (word[:1] == "-" != word[1:2] and ("e" in word or "f" in word))
+        or word.partition("=")[0] in ("--regexp", "--file", "--expression")
+        for word in words
     )
     before = ""
     for word in words:
-        if skip or word.startswith(_USED_ONLY):
+        if skip or word.partition("=")[0] in _USED_ONLY:
             skip = not skip and "=" not in word
             continue
         if word[:1] == "-":

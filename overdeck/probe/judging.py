@@ -162,7 +162,8 @@ def _expected(client: str, hook: Hook, sessions: Sequence[facts.Played]) -> bool
         if client == "opencode":
             return hook.matcher == "*" or bool(tools & set(hook.matcher.split("|")))
         return any(known.matches(hook.matcher, tool, hook.event) for tool in tools)
-    if hook.event not in ALWAYS[client]:
+    begun = any(one.turns for one in sessions)
+    if not begun or hook.event not in ALWAYS[client]:
         return False
     return not known.subject_key(hook.event) or known.matches(hook.matcher, "startup", hook.event)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fetch import PINS
 from homes import Home
 from pinned import found
 
@@ -57,6 +58,7 @@ def test_a_client_as_it_is_denies_every_canary_and_sends_what_the_tests_rely_on(
         "overdeck", "probe", "--client", name, "--yes", "--record", str(kept), "--json", env={"PATH": path}
     )
     assert (ran.code, ran.data["trouble"], ran.data["installed"]) == (0, [], True)
+    assert PINS[name]["version"] in ran.data["version"]
     gates = {gate["gate"]: gate["denied"] for gate in ran.data["gates"]}
     no_call = {"agent-guard": None} | ({} if name == "claude" else {"skill-guard": None})
     assert gates == {**dict.fromkeys(gates, True), **no_call}

@@ -40,6 +40,13 @@ def denied(reason: str, decision: str = "deny") -> dict[str, Any]:
     return {"hookSpecificOutput": specific}
 
 
+@pytest.mark.parametrize(("turns", "blamed"), [(2, True), (0, False)])
+def test_a_hook_is_not_blamed_for_a_client_that_never_asked_the_model(turns: int, blamed: bool) -> None:
+    report = judged(session(turns=turns), event="UserPromptSubmit", matcher="*")
+    assert any("it never started" in trouble for trouble in report.trouble) is blamed
+    assert report.trouble
+
+
 def test_a_denial_that_the_model_reads_is_honoured() -> None:
     report = judged(session(fired(denied("not here")), text="not here"))
     (fire,) = report.hooks[0].fires

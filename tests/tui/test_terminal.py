@@ -1,5 +1,7 @@
 """The installed commands on a real terminal (tmux): pages, palette, help, themes, mouse, clipboard, resize."""
 
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,16 +65,21 @@ def test_keys_and_clicks_lead_to_every_page_and_q_leaves(screen: Terminal) -> No
     screen.until(lambda _text: screen.ended)
 
 
-@pytest.mark.parametrize("signal", ["TERM", "HUP"])
-def test_a_signal_that_ends_it_gives_the_terminal_back(home: Home, signal: str) -> None:
-    kill = f'(sleep 4; kill -{signal} $$) & exec "$@"'
-    wrapped = ["sh", "-c", 'sh -c "$0" sh "$@"; echo "ended with $?"; stty -a; cat', kill]
+@pytest.mark.parametrize("why", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_ends_it_gives_the_terminal_back(home: Home, why: signal.Signals) -> None:
+    pid = home.root / "pid"
+    wrapped = [
+        "sh",
+        "-c",
+        """sh -c 'echo $$ >"$0"; exec "$@"' "$@"; echo "ended with $?"; stty -a; cat""",
+        "sh",
+        str(pid),
+    ]
     with Terminal(home.root, [*wrapped, *argv_of("overdeck"), "tui"], home.environment()) as terminal:
         terminal.until("alpha")
-        ended = terminal.until("ended with ")
-        assert f"ended with {143 if signal == 'TERM' else 129}" in ended
-        assert terminal.until(lambda text: " icanon" in text and " echo " in text)
-        assert "alpha" not in terminal.screen
+        os.kill(int(pid.read_text()), why)
+        screen = terminal.until(lambda text: f"ended with {128 + why}" in text and " icanon" in text)
+        assert " echo " in screen and "alpha" not in screen
 
 
 def test_a_page_that_fails_inside_does_not_end_as_if_it_had_not(home: Home) -> None:

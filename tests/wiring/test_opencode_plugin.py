@@ -146,20 +146,19 @@ def test_a_tell_is_told(front: Front) -> None:
     assert play(front, step(BEFORE))[0]["told"] == ["[adviser] look"]
 
 
-@needs_node
-def test_a_front_that_is_not_there_lets_the_tool_run_and_is_told(front: Front) -> None:
-    front.module("gate", "return deny('x')")
-    text = text_of(front).replace(json.dumps(front.recipe.python), '"/nowhere/python"')
-    said = play(front, step(BEFORE), text=text)[0]
-    assert said["thrown"] is None and "no gate ran" in said["told"][0]
-
-
 def instead(front: Front, *argv: str, timeout_ms: int = 20_000) -> str:
     """The plugin with another program in the place of its front."""
     text = text_of(front)
     fronts = fronts_in(text)
     fronts["PreToolUse"] |= {"argv": list(argv), "timeout_ms": timeout_ms}
     return text.replace(json.dumps(fronts_in(text)), json.dumps(fronts))
+
+
+@needs_node
+def test_a_front_that_is_not_there_lets_the_tool_run_and_is_told(front: Front) -> None:
+    front.module("gate", "return deny('x')")
+    said = play(front, step(BEFORE), text=instead(front, "/nowhere/overdeck-hook"))[0]
+    assert said["thrown"] is None and "no gate ran" in said["told"][0]
 
 
 @needs_node
