@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from overdeck.authoring.fleet import recipe_for
+from overdeck.dispatch.manifest import Manifest
 from overdeck.errors import not_found, usage
 from overdeck.paths import Places
 from overdeck.probe import clients, facts, hooks, recording
@@ -14,9 +15,10 @@ from overdeck.probe.canaries import Canary, canary_of
 from overdeck.probe.clients import Guard
 from overdeck.probe.judging import CANARIES, HARMLESS, Report, judge
 from overdeck.probe.loopback import apart
-from overdeck.probe.mock.script import Reply, Script
+from overdeck.probe.mock.script import DONE, Reply, Script
 from overdeck.probe.room import Room
 from overdeck.probe.session import DEADLINE_S, find, play
+from overdeck.probe.shipped import SESSION, SUBAGENT, needs_of, prepare
 from overdeck.process import NotCompleted, run
 from overdeck.wiring import clients as wired
 from overdeck.wiring.settings import read_settings
@@ -62,7 +64,7 @@ def probe(
     def work() -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="overdeck-probe-", ignore_cleanup_errors=True) as made:
             base = Room.make(Path(made).resolve() / "room")
-            canaries = [canary_of(gate, client) for gate in choice.gates] if script is None else []
+            canaries = _canaries(choice.gates, client, base) if script is None else []
             played = hooks.moved(choice, recipe, base.home, yes=yes)
             if record is not None and name == "opencode":
                 recording.put_plugin(client.settings_file(base.home).parent, base.records)
@@ -73,7 +75,10 @@ def probe(
             for what, said, guard in _sessions(client, base, script, canaries):
                 for old in base.records.iterdir():
                     old.unlink()
-                session = play(client, program, base, said, guard=guard, user=environ, deadline_s=deadline_s)
+                more = client.session(SESSION) if guard == "plain" else ()
+                session = play(
+                    client, program, base, said, guard=guard, user=environ, more=more, deadline_s=deadline_s
+                )
                 one = facts.as_json(what, session, base.records)
                 one["payloads"] = recording.payloads(one["fires"], base.records) if record else []
                 sessions.append(one)
@@ -103,6 +108,14 @@ def probe(
     )
 
 
+def _canaries(gates: Sequence[Manifest], client: clients.Client, room: Room) -> list[Canary]:
+    """The canary of each gate, with all that it needs in the room."""
+    for gate in gates:
+        if (needs := needs_of(gate, client, room)) is not None:
+            prepare(needs, gate, room)
+    return [canary_of(gate, client, room) for gate in gates]
+
+
 def _sessions(
     client: clients.Client, room: Room, script: Script | None, canaries: Sequence[Canary]
 ) -> list[tuple[str, Script, Guard]]:
@@ -113,7 +126,7 @@ def _sessions(
     guards: tuple[Guard, ...] = ("plain", "asking")
     for guard in guards:
         calls = [Reply(calls=(one.call,)) for one in canaries if one.call is not None and one.guard == guard]
-        found += [(f"{CANARIES}, {guard}", Script.of(*calls), guard)] if calls else []
+        found += [(f"{CANARIES}, {guard}", Script.of(*calls, **{SUBAGENT: (DONE,)}), guard)] if calls else []
     return found
 
 
