@@ -72,8 +72,9 @@ def needs_of(gate: Manifest, client: Client, room: Room) -> Needs | None:
 def prepare(needs: Needs, gate: Manifest, room: Room) -> None:
     """Put there what the canary needs, all of it below the room. Raises OSError."""
     for file, text in needs.files.items():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
+        if not file.exists():  # a ledger may be called like a file that is there for another gate
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
     if needs.starts:
         state = Places.from_environment({"HOME": str(room.home)}).state / "modules" / gate.id
         state.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -101,7 +102,7 @@ def _reference(gate: Manifest, client: Client, room: Room) -> Needs:
         return Needs(why)
     drafts = madeup.drafts_of(gate)
     inside = [path for draft in drafts if (path := _below(room, draft)) is not None]
-    folder = inside[0] if inside else Path(drafts[0])
+    folder = inside[0] if inside else room.project / drafts[0]
     draft = madeup.draft_in(gate, folder, room.project)
     ledger = _below(room, gate.config["ledger"])
     files = {} if ledger is None else {ledger: "[]" if ledger.suffix == ".json" else ""}
@@ -116,7 +117,7 @@ def _reference(gate: Manifest, client: Client, room: Room) -> Needs:
 def _below(room: Room, path: object) -> Path | None:
     """Where a path of the config leads in the project; None where that is outside of it."""
     there = Path(os.path.normpath(room.project / str(path)))
-    return there if there.is_relative_to(room.project) and there != room.project else None
+    return there if there.is_relative_to(room.project) else None
 
 
 def _skill(gate: Manifest, client: Client, room: Room) -> Needs:

@@ -23,6 +23,8 @@ NEEDED = {
     "gemini": {"BeforeTool.run_shell_command", "AfterTool.write_file", "BeforeAgent", "AfterAgent"},
     "opencode": {"tool.execute.before.bash", "tool.execute.after.write", "event.session.created", "chat.message"},
 }
+NO_CALL = {"codex": ("skill-guard",)}
+"""Gates that a client has no call for."""
 VARIES = {
     "claude": ("/permission_mode", "/agent_id", "/agent_type", "/prompt_id"),
     "codex": (),
@@ -51,6 +53,9 @@ def watchful(home: Home) -> None:
 def test_a_client_as_it_is_denies_every_canary_and_sends_what_the_tests_rely_on(name: str, tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     path = os.pathsep.join([str(Path(found(name)).parent), "/usr/local/bin", os.defpath])
+    config = home.root / ".config" / "overdeck" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('packs = ["guards", "gates"]\n[modules.ledger-gate]\nledger = "refs.bib"\n')
     assert home.run("overdeck", "install", "--client", name).code == 0
     watchful(home)
     kept = tmp_path / "kept"
@@ -60,9 +65,9 @@ def test_a_client_as_it_is_denies_every_canary_and_sends_what_the_tests_rely_on(
     assert (ran.code, ran.data["trouble"], ran.data["installed"]) == (0, [], True)
     assert PINS[name]["version"] in ran.data["version"]
     gates = {gate["gate"]: gate["denied"] for gate in ran.data["gates"]}
-    no_call = {"agent-guard": None} | ({} if name == "claude" else {"skill-guard": None})
-    assert gates == {**dict.fromkeys(gates, True), **no_call}
-    assert "watchful" in gates
+    assert gates == {**dict.fromkeys(gates, True), **dict.fromkeys(NO_CALL.get(name, ()))}
+    assert {"watchful", "agent-guard", "commit-gate", "ledger-gate", "skill-guard"} <= set(gates)
+    assert all(gate["said"] for gate in ran.data["gates"])
     known = {file.name for file in (PAYLOADS / FOLDERS[name]).iterdir()}
     both = sorted(known & {file.name for file in kept.iterdir()})
     assert {f"{kind}.json" for kind in NEEDED[name]} <= set(both)
