@@ -66,25 +66,27 @@ def probe(
             base = Room.make(Path(made).resolve() / "room")
             canaries = _canaries(choice.gates, client, base) if script is None else []
             played = hooks.moved(choice, recipe, base.home, yes=yes)
-            if record is not None and name == "opencode":
-                recording.put_plugin(client.settings_file(base.home).parent, base.records)
-            elif record is not None:
+            if record is not None and name != "opencode":
                 played += [hooks.recorder(event) for event in wired.named(name).EVENTS]
-            hooks.write(client.settings_file(base.home), played, base.records, choice.plugin)
-            sessions = []
-            for what, said, guard in _sessions(client, base, script, canaries):
-                for old in base.records.iterdir():
-                    old.unlink()
+            sessions: list[dict[str, Any]] = []
+            shown: dict[str, str] = {}
+            for number, (what, said, guard) in enumerate(_sessions(client, base, script, canaries)):
+                # A folder each: OpenCode does not wait for its last hook, which may end in the next session.
+                records = base.records / str(number)
+                records.mkdir()
+                if record is not None and name == "opencode":
+                    recording.put_plugin(client.settings_file(base.home).parent, records)
+                hooks.write(client.settings_file(base.home), played, records, choice.plugin)
                 more = client.session(SESSION) if guard == "plain" else ()
                 session = play(
                     client, program, base, said, guard=guard, user=environ, more=more, deadline_s=deadline_s
                 )
-                one = facts.as_json(what, session, base.records)
-                one["payloads"] = recording.payloads(one["fires"], base.records) if record else []
+                one = facts.as_json(what, session, records)
+                one["payloads"] = recording.payloads(one["fires"], records) if record else []
                 sessions.append(one)
+                # Where a client quotes a hook's command, it is the witness's: the report has the hook's own.
+                shown |= {f"{shlex.join(hooks.behind(records, hook))} ": "" for hook in range(len(played))}
             folders = {str(base.project): recording.PROJECT, str(base.home): recording.HOME}
-            # Where a client quotes a hook's command, it is the witness's: the report has the hook's own.
-            shown = {f"{shlex.join(hooks.behind(base.records, number))} ": "" for number in range(len(played))}
             shown |= {str(base.project): "/throwaway/project", str(base.home): "/throwaway/home"}
             for number, one in enumerate(sessions):
                 fires = one["fires"]

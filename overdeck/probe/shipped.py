@@ -21,7 +21,7 @@ from overdeck.probe.room import Room
 from overdeck.probe.session import PROMPT
 from overdeck.wiring import madeup
 
-SUBAGENT = "overdeck-probe-subagent"
+SUBAGENT = "CANARY-OF-OVERDECK"
 """Stands in the prompt of each subagent: the mock model ends such a conversation at once."""
 
 NOBODY = "overdeck-probe"

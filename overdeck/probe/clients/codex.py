@@ -73,7 +73,7 @@ def write(file: Path, content: str) -> Call:
 
 
 def subagent(prompt: str, more: Mapping[str, Any]) -> Call:
-    return Call("spawn_agent", {"message": prompt, "task_name": "canary", **more}, "multi_agent_v1")
+    return Call("spawn_agent", {"message": prompt, **more}, "multi_agent_v1")
 
 
 def skill(name: str, home: Path) -> tuple[Call, Path] | str:
