@@ -93,7 +93,8 @@ def probe(
                 one["fires"] = [fire for fire in fires if fire.hook < len(choice.played)]
                 sessions[number] = recording.redacted(one, shown)
                 sessions[number]["payloads"] = recording.redacted(one["payloads"], folders)
-            return {"sessions": sessions, "version": _version(program, base, environ), "canaries": canaries}
+            told = recording.redacted(canaries, shown)
+            return {"sessions": sessions, "version": _version(program, base, environ), "canaries": told}
 
     found, isolation = apart(work, allow_network=allow_network)
     payloads = [payload for one in found["sessions"] for payload in one.pop("payloads")]
