@@ -9,10 +9,8 @@ git's plumbing (``send-pack``, ``read-tree``), refs that are moved (``branch -f`
 and files or folders put back by name (``git checkout -- FILE``): a model that edits does that all day.
 """
 
-from itertools import pairwise
-
 from overdeck.dispatch.module import Call, Verdict, ask, deny
-from overdeck.dispatch.shell import Command, commands
+from overdeck.dispatch.shell import Command, commands, pairs
 
 _GLOBAL_WITH_ARGUMENT = (
     "-C",
@@ -29,9 +27,9 @@ _PUSH_OPTIONS = ("--force", "--force-with-lease", "--mirror", "--delete", "--pru
 
 def evaluate(call: Call) -> Verdict | None:
     """Ask (or deny, by config) for a force-push, a hard reset or a branch deletion."""
-    text = str(call.input.get("command", ""))
-    found = [what for arguments in _git_calls(text) if (what := _throws_away(arguments))]
-    found += ["removing .git" for command in commands(text) if _removes_history(command)]
+    line = commands(str(call.input.get("command", "")))
+    found = [what for arguments in _git_calls(line) if (what := _throws_away(arguments))]
+    found += ["removing .git" for command in line if _removes_history(command)]
     if not found:
         return None
     reason = (
@@ -44,20 +42,21 @@ def evaluate(call: Call) -> Verdict | None:
     return ask(reason) if verdict == "ask" else deny(reason)
 
 
-def _git_calls(text: str) -> list[list[str]]:
+def _git_calls(line: list[Command]) -> list[list[str]]:
     """The argument lists of every git call in a command line, aliases given with ``-c alias.x=…`` resolved."""
     calls = []
-    for command in commands(text):
+    for command in line:
         if command.program.startswith("git-"):  # git-push is git push by another door
             calls.append([command.program[4:], *command.arguments])
         elif command.program == "git":
             arguments = command.arguments
             calls.append(_without_globals(arguments))
-            for name, value in pairwise(arguments):
+            for name, value in pairs(arguments):
                 if name == "-c" and value.startswith("alias."):
                     body = value.partition("=")[2]
                     rest = " ".join(_without_globals(arguments)[1:])
-                    calls += _git_calls(f"{body[1:] if body.startswith('!') else f'git {body}'} {rest}")
+                    aliased = body[1:] if body.startswith("!") else f"git {body}"
+                    calls += _git_calls(commands(f"{aliased} {rest}"))
     return calls
 
 
@@ -125,11 +124,9 @@ def _removes_history(command: Command) -> bool:
     """Whether ``rm -r``, or a ``find`` that deletes, is given ``.git`` or what it cannot do without."""
     words = command.arguments
     if command.program == "find":
-        deletes = "-delete" in words or any(
-            pair in (("-exec", "rm"), ("-execdir", "rm")) for pair in pairwise(words)
-        )
+        deletes = "-delete" in words or any(pair in (("-exec", "rm"), ("-execdir", "rm")) for pair in pairs(words))
         starts = words[: next((i for i, word in enumerate(words) if word[:1] in ("-", "!", "(")), len(words))]
-        return deletes and (any(_is_history(word) for word in starts) or ("-name", ".git") in pairwise(words))
+        return deletes and (any(_is_history(word) for word in starts) or ("-name", ".git") in pairs(words))
     return (
         command.program == "rm"
         and _short(words, "rR") | ("--recursive" in words)

@@ -8,10 +8,9 @@
 """
 
 import posix
-from itertools import pairwise
 
 from overdeck.dispatch.module import Call, Verdict, deny
-from overdeck.dispatch.shell import Command, commands
+from overdeck.dispatch.shell import Command, commands, pairs
 
 _PKILL_WITH_ARGUMENT = "dgGPtuUsFr"
 _SIGNALS = ("-s", "--signal", "-n")
@@ -106,7 +105,7 @@ def _is_parents(words: list[str]) -> bool:
     """Whether ``-P`` names the client or the system's first process: then all of a person's programs are children."""
     return any(
         word in ("-P1", "-P$PPID") or (word == "-P" and value in ("1", "$PPID", "${PPID}"))
-        for word, value in pairwise([*words, ""])
+        for word, value in pairs([*words, ""])
     )
 
 
@@ -133,7 +132,7 @@ def _harmless(command: Command) -> bool:
     words = command.arguments
     asks = ("-0", "-l", "-L", "--list", "--help", "--version", "-V")
     return any(word in asks for word in words) or any(
-        option in _SIGNALS and value == "0" and command.program != "pkill" for option, value in pairwise(words)
+        option in _SIGNALS and value == "0" and command.program != "pkill" for option, value in pairs(words)
     )
 
 

@@ -8,10 +8,9 @@ without a conflict, rebase, revert, cherry-pick, am, citool, commit-tree). Besid
 
 from __future__ import annotations
 
-from itertools import pairwise
 from posix import stat
 
-from overdeck.dispatch.shell import Command, commands
+from overdeck.dispatch.shell import Command, commands, pairs
 
 _WHERE = ("-C", "--git-dir", "--work-tree")
 _GLOBAL_WITH_ARGUMENT = (
@@ -70,7 +69,7 @@ def _read(arguments: list[str]) -> tuple[tuple[str, ...], list[str], dict[str, s
         rest = rest[2:] if option in _GLOBAL_WITH_ARGUMENT and not value else rest[1:]
     aliases = {
         value.partition("=")[0].removeprefix("alias."): value.partition("=")[2]
-        for name, value in pairwise(arguments)
+        for name, value in pairs(arguments)
         if name == "-c" and value.startswith("alias.")
     }
     return tuple(where), rest, aliases

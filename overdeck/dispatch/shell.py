@@ -96,6 +96,11 @@ class Command:
         return [word.text for word in self.words[1:]]
 
 
+def pairs(words: list[str]) -> list[tuple[str, str]]:
+    """Each word with the next one. Not ``itertools.pairwise``: its import is a hundredth of a call that acts."""
+    return list(zip(words, words[1:], strict=False))  # noqa: RUF007
+
+
 def commands(text: str) -> list[Command]:
     """Every simple command in ``text``, nested ones included. Raises ValueError when nested too deep or too long."""
     found: list[Command] = []

@@ -28,8 +28,9 @@ def fires_per_day(
 ) -> dict[str, tuple[int, ...]]:
     """Module → its fires on each of the last ``DAYS`` days, oldest first; ``event`` limits the count."""
     rows = connection.execute(
-        "select module, (hour::date - $first) as day, sum(n)::bigint from fires_by_hour "
-        "where hour >= $first and ($event is null or event = $event) group by all having day < $days",
+        # not "group by all": with a parameter in the expression DuckDB 1.5.5 groups by the bare hour
+        "select module, hour::date - $first::date as day, sum(n)::bigint from fires_by_hour "
+        "where hour >= $first and ($event is null or event = $event) group by module, day having day < $days",
         {"first": first_day(now), "event": event, "days": DAYS},
     ).fetchall()
     return laid_out(rows)

@@ -50,7 +50,8 @@ def lately(connection: "DuckDBPyConnection", now: datetime, window: datetime, ev
     acted = f"from transcript_hooks where acted and command is not null and outcome in {RUNS}{only}"
     last = rows_of(connection, f"select command, max(ts) {acted} group by command")
     days = connection.execute(
-        f"select command, ts::date - $first as day, count(*) {acted} and ts >= $first group by all having day < $days",
+        f"select command, ts::date - $first::date as day, count(*) {acted} and ts >= $first "
+        "group by command, day having day < $days",
         {"first": first_day(now), "days": DAYS},
     ).fetchall()
     return Lately(
