@@ -216,6 +216,11 @@ def decode(stdout: str, event: str) -> tuple[tuple[str, ...], str]:
     return tuple(kinds), "\n".join(text for text in texts if text)
 
 
+def _quoted(answer: Answer) -> str:
+    """The beginning of its text behind a colon; nothing where it has none."""
+    return f": {answer.text[:200]}" if answer.text else ""
+
+
 def _problems(case: Case, with_prefilter: Answer, around: Answer, module: str) -> list[str]:
     for answer in (around, with_prefilter):
         if answer.ends.get(module) in ("error", "timeout") or "broken" in answer.kinds:
@@ -228,9 +233,9 @@ def _problems(case: Case, with_prefilter: Answer, around: Answer, module: str) -
     kinds = around.kinds
     if case.expect == "none":
         if kinds:
-            problems.append(f"expected silence, got {_said(around)}: {around.text[:200]}")
+            problems.append(f"expected silence, got {_said(around)}{_quoted(around)}")
     elif case.expect not in kinds:
-        problems.append(f"expected {case.expect}, got {_said(around)}: {around.text[:200]}")
+        problems.append(f"expected {case.expect}, got {_said(around)}{_quoted(around)}")
     elif case.contains not in around.text:
         problems.append(f"expected {case.contains!r} in: {around.text[:200]}")
     return problems

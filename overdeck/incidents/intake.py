@@ -13,6 +13,7 @@ from overdeck.errors import OverdeckError, usage
 from overdeck.incidents.document import Node, load
 from overdeck.incidents.text import TITLE_LIMIT, one_line
 from overdeck.incidents.when import timestamp
+from overdeck.plural import counted
 
 DOCTOR = ("overdeck.doctor/1", "overdeck.incidents.triage/1")
 AUDIT = ("overdeck.audit/1",)
@@ -141,10 +142,10 @@ def of_hook(line: str, killed: int, lost: int, at: str) -> Iterator[Seen]:
     about = f"{name} {hashlib.sha256(line.encode(errors='surrogatepass')).hexdigest()[:8]}"
     look = f"{at[:10]} {killed} {lost}"
     if killed:
-        said = f"{name} was killed at its timeout {killed} times"
+        said = f"{name} was killed at its timeout {counted(killed, 'time')}"
         yield _seen("transcripts: killed", "hook-timeout", said, about, look, at=at)
     if lost:
-        said = f"{name} did not start {lost} times"
+        said = f"{name} did not start {counted(lost, 'time')}"
         yield _seen("transcripts: not-started", "launcher-dead", said, about, look, at=at)
 
 
@@ -169,10 +170,10 @@ def of_module(name: str, verdict: str, why: str, timeouts: int, errors: int, at:
     day = at[:10]
     found: list[Seen] = []
     if timeouts > 0:
-        said = f"{name} was killed at its deadline {timeouts} times"
+        said = f"{name} was killed at its deadline {counted(timeouts, 'time')}"
         found.append(_seen("fires: timeouts", "hook-timeout", said, name, f"{day} {timeouts}", at=at))
     if errors > 0:
-        said = f"{name} failed {errors} times"
+        said = f"{name} failed {counted(errors, 'time')}"
         found.append(_seen("fires: errors", "module-crashing", said, name, f"{day} {errors}", at=at))
     if verdict not in IDLE_VERDICTS and not found:
         said = f"{name} is {verdict}: {why}"

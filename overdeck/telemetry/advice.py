@@ -23,7 +23,7 @@ _HOOK = {
     "active": "nothing; as a module it would be measured, and cheaper: overdeck adopt --dry-run",
     "unknown": "make it a module, which is measured: overdeck adopt --dry-run; what its records say: overdeck audit",
 }
-
+_CANARY_FAILS = "its canary fails: mend it; overdeck hooks test {id} names the case"
 
 _ASKING = (
     (("broken",), "failing"),
@@ -39,7 +39,9 @@ def what_to_do(row: ModuleRow) -> str:
         return _HOOK.get(row.verdict, _HOOK["unknown"])
     if not row.enabled:
         return "nothing: it is switched off; its old lines go with the logs"
-    return _MODULE[row.verdict].format(id=row.id)
+    failing = row.last_canary is not None and not row.last_canary.passed
+    known = row.verdict in ("broken", "dead", "unreachable")  # these say already what is wrong
+    return (_CANARY_FAILS if failing and not known else _MODULE[row.verdict]).format(id=row.id)
 
 
 def why_no_canary(row: ModuleRow) -> str:
@@ -59,7 +61,24 @@ def why_no_keep(row: ModuleRow) -> str:
         return f"it is kept already: {row.keep}"
     if not row.enabled:
         return "it is switched off"
-    return "it is exempt already: silence says nothing of it" if row.verdict == "exempt" else ""
+    if row.verdict == "exempt":
+        return "it is exempt already: silence says nothing of it"
+    if row.verdict == "broken":
+        return "it fails: mend it; keep is for silence"
+    if row.last_canary is not None and not row.last_canary.passed:
+        return "its canary fails: mend it; keep is for silence"
+    return ""
+
+
+def why_keep(row: ModuleRow) -> str:
+    """What the owner is asked before the word is given."""
+    if row.verdict == "noisy":
+        return "Why does it stay as it is, although it is noisy?"
+    if row.verdict == "unreachable":
+        return "Why does it stay although it is never asked?"
+    if row.verdict in SUSPECTS:
+        return "Why does it stay although it is silent?"
+    return "Why does it stay, also when it falls silent?"
 
 
 def headline(found: Report) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import NamedTuple
 
+from overdeck.plural import counted
 from overdeck.telemetry.words import days, percent, span, upper_bound_percent
 
 VERDICTS = (
@@ -78,10 +79,14 @@ def judge(c: Counts) -> Judgement:
         return Judgement("exempt", exempt)
     lifetime = c.lifetime_days or 0
     if not c.calls_known:
-        fired = f"fired {c.fired_ever:,} times, of how many asked is not known" if c.fired_ever else "never fired"
+        fired = (
+            f"fired {counted(c.fired_ever, 'time')}, of how many asked is not known"
+            if c.fired_ever
+            else "never fired"
+        )
         return Judgement("unknown", f"{fired}: {c.calls_log} is missing or empty")
     failed = c.errors + c.timeouts
-    failing = f"{c.errors:,} errors and {c.timeouts:,} timeouts in {c.asked:,} asked"
+    failing = f"{counted(c.errors, 'error')} and {counted(c.timeouts, 'timeout')} in {c.asked:,} asked"
     if c.enabled_days < lifetime:
         why = f"enabled for {span(timedelta(days=c.enabled_days))} of its {days(lifetime)}"
         return Judgement("immature", f"{why}; {failing}" if failed else why)
@@ -112,7 +117,7 @@ def _exempt(c: Counts) -> str:
 
 
 def _unreachable(c: Counts) -> str:
-    happened = f"0 asked while its events happened {c.happened:,} times"
+    happened = f"0 asked while its events happened {counted(c.happened, 'time')}"
     if not c.in_a_plan:
         return f"{happened}: no logged plan holds it; run overdeck install"
     return f"{happened}: no call matched {c.matchers}" if c.matchers else happened

@@ -121,7 +121,7 @@ class Page(Screen[None]):
     def clip(self, what: str, text: str) -> None:
         """Put ``text`` on the user's clipboard (OSC 52: the terminal does it, where it allows that)."""
         self.app.copy_to_clipboard(text)
-        self.say(f"copied {what}")
+        self.say(f"sent to the terminal's clipboard: {what}")
 
     def arrive(self, search: str) -> None:
         """Another page sent the user here to see what contains ``search``; at once, or as soon as there is a filter."""

@@ -77,6 +77,10 @@ class RowTable(DataTable["Cell"], Generic[R]):
         self._fill()
         self._pick(again=True)
 
+    def in_trouble(self, column: str, text: str) -> bool:
+        """Whether a cell says something bad, so that it stands out in the theme's colour of errors."""
+        return False
+
     def set_columns(self, columns: Sequence[Column[R]]) -> None:
         """Other columns; ``show`` fills them. Sorted by the first one where the old one is gone."""
         self._shown_columns = columns
@@ -191,6 +195,8 @@ class RowTable(DataTable["Cell"], Generic[R]):
         row, column = self._row_locations.get_key(row_index), self._column_locations.get_key(column_index)
         assert row is not None and column is not None
         cell = self._data[row][column]
+        if not cursor and self.in_trouble(str(column.value), cell.plain):
+            style += Style.parse(self.app.current_theme.error or "default")
         return [[Segment(cell.line(width, self.cell_padding), style)]]
 
     def _refill(self, texts: dict[str, list[str]], widths: list[int]) -> None:

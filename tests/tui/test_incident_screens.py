@@ -152,6 +152,15 @@ REFUSED = OverdeckError(
 )
 
 
+KEYS = {
+    Stage.running: [" x cancel", "esc close, it goes on "],
+    Stage.asking: [" y run it", "n do not", "x cancel", "esc close, it goes on "],
+    Stage.done: [" esc close "],
+    Stage.refused: [" e change", "esc close "],
+}
+"""The keys that work in each stage, and no other, as the window's last line names them."""
+
+
 def proof(seen: Seen, stage: Stage) -> Proof:
     """A proof of the selected incident that has come so far, driven by nobody."""
     key = seen.keys[0]
@@ -175,6 +184,7 @@ async def test_the_window_of_a_proof(root: Path, size: Size, stage: Stage) -> No
     async with opened(root, size) as seen:
         seen.app.push_screen(ProofWindow(proof(seen, stage), seen.page.around))
         await seen.until(lambda: isinstance(seen.app.screen, ProofWindow) and seen.text("#keys"))
+        assert seen.text("#keys").split("  ") == KEYS[stage]
         await seen.pilot.pause()
         same_now(seen, f"incidents-proof-{stage}")
 

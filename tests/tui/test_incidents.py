@@ -74,6 +74,10 @@ def titles(seen: Seen) -> list[str]:
 
 
 class TestTheList:
+    async def test_the_status_line_says_which_registry_it_is(self, root: Path) -> None:
+        async with opened(root) as page:
+            assert page.text("#status").endswith(" · open · ~/incidents")
+
     async def test_the_open_ones_are_listed_and_t_goes_on_to_the_next_state(self, root: Path) -> None:
         async with opened(root) as page:
             assert sorted(titles(page)) == ["every prompt repeats the rules", "guard killed [at] 5 s"]

@@ -38,5 +38,5 @@ def test_a_measurement_appears_while_the_page_is_open(home: Home, tmp_path: Path
         assert ran.code == 0, ran.err
         terminal.until("A: true | B: sh -c :")
         terminal.keys("y")
-        terminal.until("copied hookbench report --json")
+        terminal.until("clipboard: hookbench report --json")
         assert terminal.clipboard == "hookbench report --json"

@@ -293,7 +293,7 @@ async def test_c_copies_the_row_and_y_the_twin(around: Surroundings) -> None:
         await seen.press("y")
         assert seen.app.clipboard == "overdeck fires --json"
         assert seen.text("#twin").endswith("overdeck fires --json")
-        await seen.until(lambda: "copied the fruit's name" in seen.said)
+        await seen.until(lambda: "sent to the terminal's clipboard: the fruit's name" in seen.said)
 
 
 async def test_nothing_selected_is_nothing_to_copy(around: Surroundings) -> None:

@@ -3,6 +3,7 @@
 What no first row needs is imported by the job that needs it.
 """
 
+import shlex
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -52,7 +53,16 @@ def read_current(around: Surroundings, since: timedelta) -> Read:
     with up_to_date(around.places, now=around.clock()) as (published, warnings):
         found = _report(around, published, since)
         said = () if published.locked else tuple(warnings)
-        return Read(found, (*said, *found.warnings), final=True, locked=published.locked)
+        return Read(found, (*_no_gates(around), *said, *found.warnings), final=True, locked=published.locked)
+
+
+def _no_gates(around: Surroundings) -> list[str]:
+    """Where the client starts none of our gates, as every command says it."""
+    from overdeck.wiring.deadlauncher import dead_launchers
+
+    with suppress(OSError):
+        return list(dead_launchers(around.places))
+    return []
 
 
 def _report(around: Surroundings, published: Published, since: timedelta) -> Report:
@@ -102,15 +112,18 @@ def keep_module(around: Surroundings, id: str, because: str) -> str:
     from overdeck.telemetry import keep
 
     find(around.places, id)
-    return f"{id} is exempt from now on: {keep.keep(around.places, id, because, around.clock())}"
+    return f"{id} is exempt from now on: {keep.keep(around.places, id, because, around.clock())}. K takes it back"
 
 
 def let_go(around: Surroundings, id: str) -> str:
-    """Take the word back."""
+    """Take the word back; what was done and how to undo it. Raises OverdeckError."""
     from overdeck.telemetry import keep
 
-    keep.let_go(around.places, id)
-    return f"{id} is judged like the others again"
+    word = keep.kept(around.places).get(id)
+    if word is None or not keep.let_go(around.places, id):
+        return f"nobody gave a word for {id}: nothing was changed"
+    again = f"overdeck fires keep {id} --because {shlex.quote(word.because)}"
+    return f"your word for {id} is taken back, it is judged like the others again. To undo: {again}"
 
 
 def proposal(around: Surroundings, row: ModuleRow, found: Report) -> str:

@@ -85,6 +85,9 @@ class HookTable(RowTable[Line]):
     def __init__(self, width: int) -> None:
         super().__init__(columns(width), lambda line: line.key, sort_by="verdict", id="modules", max_width=44)
 
+    def in_trouble(self, column: str, text: str) -> bool:
+        return column == "verdict" and text in ("broken", "dead")
+
     def _ordered(self) -> list[tuple[str, Line]]:
         return sorted(super()._ordered(), key=lambda item: (item[1].group.name, item[1].row is not None))
 

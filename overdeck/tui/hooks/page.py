@@ -16,7 +16,7 @@ from textual.worker import get_current_worker
 
 from overdeck.errors import OverdeckError
 from overdeck.incidents.text import shown
-from overdeck.telemetry.advice import headline
+from overdeck.telemetry.advice import headline, why_keep
 from overdeck.telemetry.columns import filter_rows
 from overdeck.telemetry.keep import keep_file
 from overdeck.telemetry.livefires import new_fires
@@ -123,6 +123,7 @@ class HooksPage(Page):
         self.registry_problem: OverdeckError | None = None
         self.running: set[str] = set()
         self._known: Dossier | None = None
+        self._clipped = ("", "")  # a row's id, and what was copied while it was selected
         self._window = WINDOWS.index("7d")
         self._group, self._only = GROUPS[0], ""
         self._shown = 0
@@ -234,7 +235,7 @@ class HooksPage(Page):
             warnings=read.warnings,
         )
         self.query_one("#headline", Static).update(shown(" · ".join(headline(found))))
-        self._show_rows()
+        self._show_rows(tell=True)
 
     @on(Failed)
     def _take_error(self, message: Failed) -> None:
@@ -273,12 +274,21 @@ class HooksPage(Page):
     def _take_copy(self, message: ToCopy) -> None:
         self.clip(message.what, message.text)
 
+    def clip(self, what: str, text: str) -> None:
+        """Shown in the pane, too: not every terminal has a clipboard."""
+        super().clip(what, text)
+        row = self.selected_row
+        if row is not None and self.found is not None:
+            self._clipped = (row.id, text)
+            self._show_row(row, self.found)
+
     # Showing.
 
     def filtered(self, text: str) -> None:
         self._show_rows()
 
-    def _show_rows(self) -> None:
+    def _show_rows(self, *, tell: bool = False) -> None:
+        """``tell``: say so where the row below the cursor is gone."""
         if self.found is None:
             return
         wanted = ONLY[self._only]
@@ -287,7 +297,12 @@ class HooksPage(Page):
             for row in filter_rows(self.found.all_rows, self.filter_text)
             if not wanted or row.verdict in wanted
         ]
+        before = self.selected_row
         self._rows.show_rows(rows, self._group, self.found.now)
+        if tell and before is not None and all(row.id != before.id for row in rows):
+            now = self.selected_row
+            where = f"the cursor is on {now.id}" if now else "the cursor is on no row"
+            self.say(f"{before.id} is not among the rows that are shown; {where}", trouble=True)
         self._shown = len(rows)
         self._show_facts(self._shown)
 
@@ -321,7 +336,10 @@ class HooksPage(Page):
 
     def _show_row(self, row: ModuleRow, found: Report) -> None:
         first, after, *rest = facts(row, found.now)
-        self.query_one(Detail).show(self._at_home([first, after, *filter(None, [here(self)]), *rest]))
+        id, text = self._clipped
+        copied = f"here: sent to the terminal's clipboard: {text}".splitlines() if id == row.id else []
+        lines = self._at_home([first, after, *filter(None, [here(self)]), *rest])
+        self.query_one(Detail).show([*lines[:2], *copied, *lines[2:]])
 
     def _show_beyond(self) -> None:
         lines = beyond(self._known) if self._known else []
@@ -349,7 +367,7 @@ class HooksPage(Page):
     def do_only(self) -> None:
         names = list(ONLY)
         self._only = names[(names.index(self._only) + 1) % len(names)]
-        self._show_rows()
+        self._show_rows(tell=True)
 
     def do_clear_filter(self) -> None:
         """All rows again: also those that ``z`` hid."""
@@ -391,7 +409,7 @@ class HooksPage(Page):
         row = self.selected_row
         if row is None:
             return
-        question = Field("because", "Why does it stay although it is silent?", needed="a reason is needed")
+        question = Field("because", why_keep(row), needed="a reason is needed")
         file = keep_file(self.around.places)
         about = f"its verdict is then exempt, with your reason and today's date; written to {file}"
 

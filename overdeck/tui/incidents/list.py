@@ -261,6 +261,7 @@ class IncidentList(Container):
         facts = [f"{len(rows)} of {len(listed.incidents)} incidents", self._state]
         if self._type:
             facts.append(f"{self._type}: {listed.titles.get(self._type, '')}")
+        facts.append(listed.root)
         if self._moved:
             facts.insert(0, "stale: the log has changed, r reads it")
         self._stand(replace(self.standing, facts=facts))

@@ -41,6 +41,8 @@ class Listed:
     stamp: Stamp
     """Of what it was read from."""
     read_at: datetime
+    root: str
+    """The registry's folder, as people write it."""
 
 
 @dataclass
@@ -74,9 +76,13 @@ class Reader:
             known = taxonomy.load(here.taxonomy)
         except OverdeckError as error:
             warnings.append(f"{error.message}; {error.hint}")
-            return Listed(found.incidents, {}, {}, warnings, stamp, now)
+            return Listed(found.incidents, {}, {}, warnings, stamp, now, self._at_home(here))
         types = {one.id: one.type for one in known.classes}
-        return Listed(found.incidents, types, known.types, warnings, stamp, now)
+        return Listed(found.incidents, types, known.types, warnings, stamp, now, self._at_home(here))
+
+    def _at_home(self, here: Registry) -> str:
+        home = self.around.places.home
+        return f"~/{here.root.relative_to(home)}" if here.root.is_relative_to(home) else str(here.root)
 
     def found(self, query: str) -> tuple[str, ...]:
         """Keys of the incidents that fit what is typed, best first."""

@@ -120,8 +120,10 @@ class ProofWindow(ModalScreen[bool]):
             ("esc", "close" if over else "close, it goes on", "close", True),
         )
         parts = []
-        for key, title, action, now in hints:
-            style = Style.from_meta({"@click": f"screen.{action}"}) + Style(dim=not now, bold=now)
+        for key, title, action, possible in hints:
+            if not possible:
+                continue
+            style = Style.from_meta({"@click": f"screen.{action}"}) + Style(bold=True)
             parts.append(Content.assemble((f" {key} {title} ", style)))
         return Content.assemble(*parts)
 

@@ -3,6 +3,7 @@
 from collections import Counter
 
 from overdeck.dispatch.manifest import Manifest
+from overdeck.plural import counted
 from overdeck.telemetry import lines
 from overdeck.wiring.doctor.check import AGREE, Check, Finding, Result, Situation
 from overdeck.wiring.doctor.recent import RECENTLY, recent
@@ -20,11 +21,11 @@ def _ended(situation: Situation, end: str, what: str) -> Result:
     """Which modules' runs of the last hour ended so."""
     calls, _damaged = recent(situation.places.calls_log, lines.call)
     runs = [run for call in calls if not call.session.startswith("overdeck-") for run in call.runs]
-    counted = Counter(run.module for run in runs if run.end == end)
-    if counted:
+    ended = Counter(run.module for run in runs if run.end == end)
+    if ended:
         found = tuple(
-            Finding(module, f"{module} {what} {times} times", f"fires: {end}s")
-            for module, times in counted.most_common()
+            Finding(module, f"{module} {what} {counted(times, 'time')}", f"fires: {end}s")
+            for module, times in ended.most_common()
         )
         said = "; ".join(finding.said for finding in found)
         return Result("warn", f"{said} {RECENTLY}", f"overdeck hooks errors {found[0].about}", found)
