@@ -11,7 +11,7 @@ from overdeck.errors import ExitCode
 from overdeck.paths import Places
 
 if TYPE_CHECKING:
-    from overdeck.probe.judging import HookReport, Report
+    from overdeck.probe.judging import GateReport, HookReport, Report
 
 AllowNetworkOption = Annotated[
     bool,
@@ -93,9 +93,9 @@ def show(report: "Report", out: Output) -> None:
     if report.gates:
         out.line()
         out.table(
-            ("gate", "canary", "the model was told"),
-            [(one.gate, _canary(one.denied), on_one_line(one.said)) for one in report.gates],
-            below="the model was told",
+            ("gate", "canary", "what the model was told, or why there is none"),
+            [(one.gate, _canary(one), on_one_line(one.said)) for one in report.gates],
+            below="what the model was told, or why there is none",
         )
     for hook in report.hooks:
         for told in dict.fromkeys(fire.user_sees for fire in hook.fires if fire.user_sees):
@@ -110,8 +110,10 @@ def show(report: "Report", out: Output) -> None:
         out.line("every hook that a call was for started, and the client did as it was told")
 
 
-def _canary(denied: bool | None) -> str:
-    return {None: "none", True: "denied", False: "NOT denied"}[denied]
+def _canary(gate: "GateReport") -> str:
+    if gate.denied is None:
+        return "proves nothing" if gate.call else "not played"
+    return "denied" if gate.denied else "NOT denied"
 
 
 def _row(hook: "HookReport") -> tuple[str, ...]:

@@ -2,14 +2,14 @@
 
 import re
 import shlex
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 from overdeck.authoring.matrix import Case, read_cases
 from overdeck.dispatch.manifest import Manifest
 from overdeck.probe.clients import Client, Guard
 from overdeck.probe.mock.script import Call
+from overdeck.probe.room import Room
+from overdeck.probe.shipped import needs_of
 
 
 class Canary(NamedTuple):
@@ -29,36 +29,20 @@ BEHIND_FALSE = (
 )
 """A canary that was changed so that it runs nothing proves something only where it is denied."""
 
-_SHELL: Mapping[str, str] = MappingProxyType(
-    {
-        "git-decision": "git push --force origin main",
-        "secret-file": "cat .env",
-        "deny": "false && chmod -R u+r ~",
-        "human-kill": "false && tmux -L overdeck-probe kill-server",
-        "pids-cap": "false && make --jobs",
-        "say-the-word": "false && gh repo delete overdeck-probe",
-    }
-)
-"""The shipped gates: what they must deny in a ``Room``, whose remote is a folder beside it and whose ``.env`` and HOME
-are ours. What stands behind ``false &&`` no shell runs, and the gates read it all the same."""
-
-_IN_CLAUDE: Mapping[str, Call] = MappingProxyType({"skill-guard": Call("Skill", {"skill": "keybindings-help"})})
-"""What only Claude Code has a tool for: a skill that ships with it, and that is a text."""
-
 _PLAIN_WORDS = re.compile(r"[\w ./:=@,+~'\"*?-]+")
 """A command that is one command: behind ``false &&`` nothing of it runs."""
 
 
-def canary_of(gate: Manifest, client: Client) -> Canary:
-    """The canary of a gate: the one above; for others the first shell call of its matrix that it must act on.
+def canary_of(gate: Manifest, client: Client, room: Room) -> Canary:
+    """The canary of a gate: a shipped one's own; of others the first shell call of its matrix that it must act on.
 
     Those are played as they stand by a client that runs nothing by itself under the guard ``asking``; by the others
     behind ``false &&``.
     """
-    if not gate.user and gate.id in _SHELL:
-        return Canary(gate.id, client.shell(_SHELL[gate.id]))
-    if not gate.user and gate.id in _IN_CLAUDE and client.name == "claude":
-        return Canary(gate.id, _IN_CLAUDE[gate.id])
+    if (needs := needs_of(gate, client, room)) is not None:
+        if isinstance(needs.call, str):
+            return Canary(gate.id, None, why=needs.call)
+        return Canary(gate.id, needs.call, needs.guard)
     try:
         commands = [found for case in read_cases(gate) if (found := _denied_command(case))]
     except ValueError as error:

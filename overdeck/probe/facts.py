@@ -1,12 +1,17 @@
 """What a probe brings back from the namespace: sessions and fires, as JSON and as what is judged."""
 
 import json
+import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from overdeck.probe.mock.wire import strings
 from overdeck.probe.session import Session
+
+SETTLED_S = 5.0
+"""For a hook that is at work when its client ends; the shipped ones have a shorter deadline or are killed by it."""
 
 
 class Told(NamedTuple):
@@ -54,6 +59,7 @@ class Played(NamedTuple):
 
 def as_json(name: str, session: Session, records: Path) -> dict[str, Any]:
     """One session and the fires recorded in it, to cross a process boundary."""
+    _settle(records)
     model = session.model
     results = model.results()
     heard = dict.fromkeys(said for turn in model.turns for said in strings(turn.document))
@@ -88,6 +94,25 @@ def from_json(raw: dict[str, Any]) -> Played:
             "fires": tuple(Fire(*one) for one in raw["fires"]),
         }
     )
+
+
+def _settle(records: Path) -> None:
+    """Wait for the witnesses that outlive their client: OpenCode ends while its last hook is at work."""
+    end = time.monotonic() + SETTLED_S
+    while any(map(_at_work, records.glob("*.payload"))) and time.monotonic() < end:
+        time.sleep(0.02)
+
+
+def _at_work(payload: Path) -> bool:
+    """Whether the witness that kept this payload is alive and has written no end yet."""
+    record = payload.with_suffix(".json")
+    if record.exists() and "wall_s" in json.loads(record.read_bytes()):
+        return False
+    try:
+        os.kill(int(payload.stem.partition("-")[2]), 0)
+    except OSError:
+        return False
+    return True
 
 
 def _fire(file: Path) -> Fire:

@@ -53,7 +53,9 @@ def _summary(report: Probed) -> str:
     denied = sum(gate.denied is True for gate in report.gates)
     started = sum(hook.started for hook in report.hooks)
     left = f"; not run, because they are your own code: {', '.join(report.own_code)}" if report.own_code else ""
-    return f"{report.version}: {started} starts of our entries, {denied} of {len(report.gates)} gates denied{left}"
+    unproven = "".join(f"; {gate.gate}: {gate.said}" for gate in report.gates if gate.denied is None)
+    gates = f"{denied} of {len(report.gates)} gates denied{unproven}"
+    return f"{report.version}: {started} starts of our entries, {gates}{left}"
 
 
 def _said(name: str, state: State, seen: str, next: str = "", findings: tuple[Finding, ...] = ()) -> Report:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from overdeck.authoring.fleet import recipe_for
+from overdeck.dispatch.manifest import Manifest
 from overdeck.errors import not_found, usage
 from overdeck.paths import Places
 from overdeck.probe import clients, facts, hooks, recording
@@ -14,9 +15,10 @@ from overdeck.probe.canaries import Canary, canary_of
 from overdeck.probe.clients import Guard
 from overdeck.probe.judging import CANARIES, HARMLESS, Report, judge
 from overdeck.probe.loopback import apart
-from overdeck.probe.mock.script import Reply, Script
+from overdeck.probe.mock.script import DONE, Reply, Script
 from overdeck.probe.room import Room
 from overdeck.probe.session import DEADLINE_S, find, play
+from overdeck.probe.shipped import SESSION, SUBAGENT, needs_of, prepare
 from overdeck.process import NotCompleted, run
 from overdeck.wiring import clients as wired
 from overdeck.wiring.settings import read_settings
@@ -62,31 +64,37 @@ def probe(
     def work() -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="overdeck-probe-", ignore_cleanup_errors=True) as made:
             base = Room.make(Path(made).resolve() / "room")
-            canaries = [canary_of(gate, client) for gate in choice.gates] if script is None else []
+            canaries = _canaries(choice.gates, client, base) if script is None else []
             played = hooks.moved(choice, recipe, base.home, yes=yes)
-            if record is not None and name == "opencode":
-                recording.put_plugin(client.settings_file(base.home).parent, base.records)
-            elif record is not None:
+            if record is not None and name != "opencode":
                 played += [hooks.recorder(event) for event in wired.named(name).EVENTS]
-            hooks.write(client.settings_file(base.home), played, base.records, choice.plugin)
-            sessions = []
-            for what, said, guard in _sessions(client, base, script, canaries):
-                for old in base.records.iterdir():
-                    old.unlink()
-                session = play(client, program, base, said, guard=guard, user=environ, deadline_s=deadline_s)
-                one = facts.as_json(what, session, base.records)
-                one["payloads"] = recording.payloads(one["fires"], base.records) if record else []
+            sessions: list[dict[str, Any]] = []
+            shown: dict[str, str] = {}
+            for number, (what, said, guard) in enumerate(_sessions(client, base, script, canaries)):
+                # A folder each: OpenCode does not wait for its last hook, which may end in the next session.
+                records = base.records / str(number)
+                records.mkdir()
+                if record is not None and name == "opencode":
+                    recording.put_plugin(client.settings_file(base.home).parent, records)
+                hooks.write(client.settings_file(base.home), played, records, choice.plugin)
+                more = client.session(SESSION) if guard == "plain" else ()
+                session = play(
+                    client, program, base, said, guard=guard, user=environ, more=more, deadline_s=deadline_s
+                )
+                one = facts.as_json(what, session, records)
+                one["payloads"] = recording.payloads(one["fires"], records) if record else []
                 sessions.append(one)
+                # Where a client quotes a hook's command, it is the witness's: the report has the hook's own.
+                shown |= {f"{shlex.join(hooks.behind(records, hook))} ": "" for hook in range(len(played))}
             folders = {str(base.project): recording.PROJECT, str(base.home): recording.HOME}
-            # Where a client quotes a hook's command, it is the witness's: the report has the hook's own.
-            shown = {f"{shlex.join(hooks.behind(base.records, number))} ": "" for number in range(len(played))}
             shown |= {str(base.project): "/throwaway/project", str(base.home): "/throwaway/home"}
             for number, one in enumerate(sessions):
                 fires = one["fires"]
                 one["fires"] = [fire for fire in fires if fire.hook < len(choice.played)]
                 sessions[number] = recording.redacted(one, shown)
                 sessions[number]["payloads"] = recording.redacted(one["payloads"], folders)
-            return {"sessions": sessions, "version": _version(program, base, environ), "canaries": canaries}
+            told = recording.redacted(canaries, shown)
+            return {"sessions": sessions, "version": _version(program, base, environ), "canaries": told}
 
     found, isolation = apart(work, allow_network=allow_network)
     payloads = [payload for one in found["sessions"] for payload in one.pop("payloads")]
@@ -103,6 +111,14 @@ def probe(
     )
 
 
+def _canaries(gates: Sequence[Manifest], client: clients.Client, room: Room) -> list[Canary]:
+    """The canary of each gate, with all that it needs in the room."""
+    for gate in gates:
+        if (needs := needs_of(gate, client, room)) is not None:
+            prepare(needs, gate, room)
+    return [canary_of(gate, client, room) for gate in gates]
+
+
 def _sessions(
     client: clients.Client, room: Room, script: Script | None, canaries: Sequence[Canary]
 ) -> list[tuple[str, Script, Guard]]:
@@ -113,7 +129,7 @@ def _sessions(
     guards: tuple[Guard, ...] = ("plain", "asking")
     for guard in guards:
         calls = [Reply(calls=(one.call,)) for one in canaries if one.call is not None and one.guard == guard]
-        found += [(f"{CANARIES}, {guard}", Script.of(*calls), guard)] if calls else []
+        found += [(f"{CANARIES}, {guard}", Script.of(*calls, **{SUBAGENT: (DONE,)}), guard)] if calls else []
     return found
 
 

@@ -26,7 +26,11 @@ def removal(places: Places, row: ModuleRow) -> Removal:
         raise usage(f"{row.id} cannot be switched off here: {why}", hint="overdeck fires candidates")
     toml = f"[modules.{row.id}]\nenabled = false\n"
     file = str(places.config_file)
-    line = f"printf '\\n[modules.{row.id}]\\nenabled = false\\n' >> {shlex.quote(file)}"
+    # Pasted twice it does nothing the second time: a second table of that name would break the config.
+    line = (
+        f"grep -qsF '[modules.{row.id}]' {shlex.quote(file)} || "
+        f"printf '\\n[modules.{row.id}]\\nenabled = false\\n' >> {shlex.quote(file)}"
+    )
     return Removal(
         test=f"overdeck hooks test {row.id}",
         keep=f'overdeck fires keep {row.id} --because "…"',

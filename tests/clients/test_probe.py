@@ -61,15 +61,12 @@ def test_a_wiring_that_holds_is_said_to_and_nothing_of_the_users_changes(home: H
     assert (ran.code, data["holds"], data["trouble"]) == (0, True, [])
     assert "loopback" in data["isolation"]
     gates = {gate["gate"]: gate["denied"] for gate in data["gates"]}
-    assert gates == {
-        **dict.fromkeys(gates, True),
-        "agent-guard": None,
-    }  # which by default denies numbers, no one call
-    assert len(gates) > 6
+    assert gates == dict.fromkeys(gates, True)
+    assert len(gates) > 7
     (before_tool,) = [one for one in data["hooks"] if one["event"] == "PreToolUse"]
-    assert (before_tool["ours"], before_tool["started"]) == (True, 3 + len(gates) - 1)
+    assert (before_tool["ours"], before_tool["started"]) == (True, 3 + len(gates))
     assert 0 < before_tool["median_ms"] < 5000
-    assert [fire["honoured"] for fire in before_tool["fires"] if fire["answer"] == "deny"] == [True] * 5
+    assert [fire["honoured"] for fire in before_tool["fires"] if fire["answer"] == "deny"] == [True] * 6
     assert {file: file.read_bytes() for file in home.root.rglob("*") if file.is_file()} == before
 
 
@@ -97,6 +94,10 @@ def test_other_hooks_are_listed_and_run_only_after_a_yes(
 
 
 def test_an_entry_that_never_starts_is_trouble(home: Home, path: str) -> None:
+    """And every gate's canary passes, which is said of each."""
+    config = home.root / ".config" / "overdeck" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('packs = ["guards", "gates"]\n[modules.ledger-gate]\nledger = "refs.bib"\n')
     home.run("overdeck", "install")
     settings = json.loads(home.settings.read_text())
     settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"] = "/nowhere/overdeck-hook"
@@ -104,7 +105,8 @@ def test_an_entry_that_never_starts_is_trouble(home: Home, path: str) -> None:
     ran = probe(home, path)
     assert ran.code == 1
     assert any("/nowhere/overdeck-hook: No such file" in line for line in ran.data["trouble"])
-    assert {gate["denied"] for gate in ran.data["gates"]} == {False, None}
+    assert {gate["gate"] for gate in ran.data["gates"]} > {"agent-guard", "commit-gate", "ledger-gate"}
+    assert {gate["denied"] for gate in ran.data["gates"]} == {False}
 
 
 def test_a_file_that_the_client_drops_is_trouble(home: Home, path: str) -> None:

@@ -23,13 +23,16 @@ NEEDED = {
     "gemini": {"BeforeTool.run_shell_command", "AfterTool.write_file", "BeforeAgent", "AfterAgent"},
     "opencode": {"tool.execute.before.bash", "tool.execute.after.write", "event.session.created", "chat.message"},
 }
+NO_CALL = {"codex": ("skill-guard",)}
+"""Gates that a client has no call for."""
 VARIES = {
     "claude": ("/permission_mode", "/agent_id", "/agent_type", "/prompt_id"),
-    "codex": (),
+    "codex": ("/tool_input/resume",),
     "gemini": (),
-    "opencode": (),
+    "opencode": ("/output/args/resume",),
 }
-"""What a payload has or has not for what the session was, not for the client's version."""
+"""What a payload has or has not for what the session was, not for the client's version: ``resume`` is agent-guard's
+canary."""
 
 
 def watchful(home: Home) -> None:
@@ -51,18 +54,22 @@ def watchful(home: Home) -> None:
 def test_a_client_as_it_is_denies_every_canary_and_sends_what_the_tests_rely_on(name: str, tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     path = os.pathsep.join([str(Path(found(name)).parent), "/usr/local/bin", os.defpath])
+    config = home.root / ".config" / "overdeck" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('packs = ["guards", "gates"]\n[modules.ledger-gate]\nledger = "refs.bib"\n')
     assert home.run("overdeck", "install", "--client", name).code == 0
     watchful(home)
     kept = tmp_path / "kept"
     ran = home.run(
         "overdeck", "probe", "--client", name, "--yes", "--record", str(kept), "--json", env={"PATH": path}
     )
-    assert (ran.code, ran.data["trouble"], ran.data["installed"]) == (0, [], True)
+    assert (ran.code, ran.data and ran.data["trouble"]) == (0, []), ran.err + ran.out[-900:]
+    assert ran.data["installed"] is True
     assert PINS[name]["version"] in ran.data["version"]
     gates = {gate["gate"]: gate["denied"] for gate in ran.data["gates"]}
-    no_call = {"agent-guard": None} | ({} if name == "claude" else {"skill-guard": None})
-    assert gates == {**dict.fromkeys(gates, True), **no_call}
-    assert "watchful" in gates
+    assert gates == {**dict.fromkeys(gates, True), **dict.fromkeys(NO_CALL.get(name, ()))}
+    assert {"watchful", "agent-guard", "commit-gate", "ledger-gate", "skill-guard"} <= set(gates)
+    assert all(gate["said"] for gate in ran.data["gates"])
     known = {file.name for file in (PAYLOADS / FOLDERS[name]).iterdir()}
     both = sorted(known & {file.name for file in kept.iterdir()})
     assert {f"{kind}.json" for kind in NEEDED[name]} <= set(both)

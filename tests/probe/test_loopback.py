@@ -110,4 +110,4 @@ def test_where_the_network_is_allowed_other_hosts_are_refused_and_listed(
 def test_a_client_that_starts_no_hook_is_found_out(home: Home) -> None:
     code, document = probe(home, [])
     assert code == 1
-    assert [one for one in document["data"]["trouble"] if one.startswith("deny did not deny")]
+    assert [one for one in document["data"]["trouble"] if one.startswith("agent-guard did not deny")]

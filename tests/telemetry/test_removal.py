@@ -19,7 +19,8 @@ def test_the_command_switches_the_module_off_and_nothing_else(user: "User") -> N
     user.module("n")
     steps = removal(user.places, user.row("m"))
 
-    subprocess.run(["/bin/sh", "-c", steps.command], check=True)
+    for _ in range(2):  # pasted twice it is done once
+        subprocess.run(["/bin/sh", "-c", steps.command], check=True)
 
     config = tomllib.loads(user.places.config_file.read_text())
     assert config["modules"] == {"m": {"enabled": False}}

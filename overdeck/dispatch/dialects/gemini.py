@@ -33,6 +33,7 @@ TOOLS = {
     "web_fetch": "WebFetch",
     "google_web_search": "WebSearch",
     "activate_skill": "Skill",
+    "invoke_agent": "Agent",
 }
 PATCH = ""
 
@@ -41,6 +42,7 @@ _KEYS = {
     "grep_search": {"dir_path": "path", "include_pattern": "glob", "include": "glob"},
     "search_file_content": {"dir_path": "path", "include": "glob"},
     "activate_skill": {"name": "skill"},
+    "invoke_agent": {"agent_name": "subagent_type"},
 }
 _CONTEXT = ("PostToolUse", "UserPromptSubmit", "SessionStart")
 _DENY = ("PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop")

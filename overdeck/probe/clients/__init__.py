@@ -1,6 +1,6 @@
 """The clients that a probe can run, a module each; ``Client`` is what such a module holds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, cast
@@ -38,6 +38,8 @@ class Client(Protocol):
     wire: Wire
     guards: bool
     """Whether the guard ``asking`` holds it back from every tool."""
+    hands_on_unknown_keys: bool
+    """Whether a hook reads what the model gave a tool beside what the tool knows."""
 
     def environ(self, room: Room, url: str) -> dict[str, str]:
         """What its environment needs beside ``Room.environ``."""
@@ -73,6 +75,18 @@ class Client(Protocol):
 
     def write(self, file: Path, content: str) -> Call:
         """A call of its tool that writes a file."""
+        ...
+
+    def subagent(self, prompt: str, more: Mapping[str, Any]) -> Call:
+        """A call of its tool that starts a subagent; ``more`` is laid over its input."""
+        ...
+
+    def skill(self, name: str, home: Path) -> tuple[Call, Path] | str:
+        """A call of its tool that starts a skill, and the file of that skill; a text says why it has no such tool."""
+        ...
+
+    def session(self, id: str) -> tuple[str, ...]:
+        """The arguments that give a session this id (a UUID); none where the client takes none."""
         ...
 
 

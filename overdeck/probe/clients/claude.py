@@ -1,7 +1,7 @@
 """Claude Code, headless: ``claude -p`` with a dummy key and the mock as its provider (FACTS 8)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ name = "claude"
 program = "claude"
 wire: Wire = anthropic
 guards = True
+hands_on_unknown_keys = False
 
 _EVERYTHING = ("Agent", "Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "WebFetch", "Write")
 
@@ -84,3 +85,15 @@ def read(file: Path) -> Call:
 
 def write(file: Path, content: str) -> Call:
     return Call("Write", {"file_path": str(file), "content": content})
+
+
+def subagent(prompt: str, more: Mapping[str, Any]) -> Call:
+    return Call("Agent", {"description": "canary", "prompt": prompt, "subagent_type": "general-purpose", **more})
+
+
+def skill(name: str, home: Path) -> tuple[Call, Path] | str:
+    return Call("Skill", {"skill": name}), home / ".claude" / "skills" / name / "SKILL.md"
+
+
+def session(id: str) -> tuple[str, ...]:
+    return ("--session-id", id)

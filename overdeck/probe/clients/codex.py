@@ -1,8 +1,9 @@
 """Codex CLI, headless: ``codex exec`` with the mock as a provider of its own (FACTS 8)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from overdeck.probe.clients import Stage
 from overdeck.probe.mock import responses
@@ -14,6 +15,7 @@ name = "codex"
 program = "codex"
 wire: Wire = responses
 guards = False
+hands_on_unknown_keys = True
 
 _MODEL = "gpt-5.5"
 """One of its catalogue: without one it offers no ``apply_patch``."""
@@ -68,3 +70,15 @@ def read(file: Path) -> Call:
 def write(file: Path, content: str) -> Call:
     lines = "".join(f"+{line}\n" for line in content.splitlines())
     return Call("apply_patch", f"*** Begin Patch\n*** Add File: {file}\n{lines}*** End Patch\n")
+
+
+def subagent(prompt: str, more: Mapping[str, Any]) -> Call:
+    return Call("spawn_agent", {"message": prompt, **more}, "multi_agent_v1")
+
+
+def skill(name: str, home: Path) -> tuple[Call, Path] | str:
+    return "Codex has no tool for skills: its model reads their files, and no hook is told that one is a skill"
+
+
+def session(id: str) -> tuple[str, ...]:
+    return ()

@@ -1,7 +1,7 @@
 """Gemini CLI, headless: ``gemini -p`` with a dummy key and the mock as its provider (FACTS 8)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ name = "gemini"
 program = "gemini"
 wire: Wire = gemini
 guards = False
+hands_on_unknown_keys = True
 
 _NEEDED: dict[str, Any] = {
     "security": {"auth": {"selectedType": "gemini-api-key"}},
@@ -79,3 +80,15 @@ def read(file: Path) -> Call:
 
 def write(file: Path, content: str) -> Call:
     return Call("write_file", {"file_path": str(file), "content": content})
+
+
+def subagent(prompt: str, more: Mapping[str, Any]) -> Call:
+    return Call("invoke_agent", {"agent_name": "generalist", "prompt": prompt, **more})
+
+
+def skill(name: str, home: Path) -> tuple[Call, Path] | str:
+    return Call("activate_skill", {"name": name}), home / ".gemini" / "skills" / name / "SKILL.md"
+
+
+def session(id: str) -> tuple[str, ...]:
+    return ()

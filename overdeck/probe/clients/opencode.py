@@ -2,8 +2,9 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from overdeck.errors import not_found
 from overdeck.probe.clients import Stage
@@ -16,6 +17,7 @@ name = "opencode"
 program = "opencode"
 wire: Wire = anthropic
 guards = False
+hands_on_unknown_keys = True
 
 _PLUGIN_PACKAGE = "node_modules/@opencode-ai/plugin"
 
@@ -104,3 +106,15 @@ def read(file: Path) -> Call:
 
 def write(file: Path, content: str) -> Call:
     return Call("write", {"filePath": str(file), "content": content})
+
+
+def subagent(prompt: str, more: Mapping[str, Any]) -> Call:
+    return Call("task", {"description": "canary", "prompt": prompt, "subagent_type": "general", **more})
+
+
+def skill(name: str, home: Path) -> tuple[Call, Path] | str:
+    return Call("skill", {"name": name}), home / ".config" / "opencode" / "skill" / name / "SKILL.md"
+
+
+def session(id: str) -> tuple[str, ...]:
+    return ()

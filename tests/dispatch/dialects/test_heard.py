@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overdeck.dispatch import dialects
+from overdeck.dispatch.dialects import gemini
 from overdeck.dispatch.dialects.heard import renamed, restored
 from overdeck.dispatch.matchers import CLAUDE_EVENTS, CLAUDE_TOOLS
 
@@ -122,6 +123,12 @@ def test_a_call_is_in_claudes_words(client: str, file: str, tool: str, given: di
     folder = "gemini-cli" if client == "gemini" else client
     _, call = heard(client, PAYLOADS / folder / f"{file}.json")
     assert call.calls[0][0] == (tool, given)
+
+
+def test_geminis_subagent_is_one_in_claudes_words() -> None:
+    asked = {"tool_name": "invoke_agent", "tool_input": {"agent_name": "generalist", "prompt": "go"}}
+    call = gemini.heard("PreToolUse", asked)
+    assert call.calls == [[("Agent", {"subagent_type": "generalist", "prompt": "go"})]]
 
 
 def test_a_result_of_a_command_has_what_was_printed_where_claude_has_it() -> None:

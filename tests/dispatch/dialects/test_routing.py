@@ -28,6 +28,7 @@ from overdeck.wiring import clients
         ("gemini", "write_file", ["write_file"]),
         ("gemini", "mcp__demo__echo", ["mcp_demo_echo"]),
         ("gemini", "mcp__demo__.*", ["?"]),
+        ("gemini", "Agent|Task", ["invoke_agent"]),
         ("gemini", "", ["*"]),
         ("gemini", "|", ["-"]),
         ("opencode", "Bash|Read", ["bash", "read"]),
