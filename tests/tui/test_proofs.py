@@ -189,6 +189,7 @@ class TestWhileItIsAtWork:
             await claim(seen, reference(sha))
             await asked(seen)
             await seen.press("escape")
+            await seen.until(lambda: not isinstance(seen.app.screen, ProofWindow))
             await seen.until(lambda: f"being verified: {name}, it asks you, P shows what" in seen.text("#status"))
             await seen.press("P")
             await asked(seen)

@@ -276,7 +276,7 @@ def test_killed_at_any_moment_the_next_removal_finishes_it_and_undo_puts_it_back
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         try:
-            child.wait(timeout=took * rng.uniform(0.5, 1.4))
+            child.wait(timeout=took * rng.uniform(0.3, 1.2))
         except subprocess.TimeoutExpired:
             child.kill()
         ends.append(child.wait())
