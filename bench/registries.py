@@ -29,7 +29,7 @@ EMPTY_COMMAND = """from overdeck.cli.doors import door
 from overdeck.cli.output import JsonOption, verb
 from overdeck.cli.running import run
 
-app = door("Nothing at all.")
+app = door("Nothing at all.", [])
 
 
 @app.command("nothing")
@@ -60,7 +60,11 @@ def rows(folder: Path, incidents: int = 1_000, events: int = 20_000) -> Iterator
     time.sleep(readmodel.SETTLED_NS / 1e9)  # a log that was written this moment is compared byte by byte
     for argv in asked.values():
         run(argv, env={"HOME": str(home), "PATH": "/usr/bin:/bin"}, stdout=DEVNULL, stderr=DEVNULL, check=True)
-    empty = command_arm("empty", [sys.executable, str(script), "nothing"])
+    nothing = [sys.executable, str(script), "nothing"]
+    run(
+        nothing, env={"HOME": str(home), "PATH": "/usr/bin:/bin"}, stdout=DEVNULL, check=True
+    )  # no ruler that crashes
+    empty = command_arm("empty", nothing)
     for verb, argv in asked.items():
         what = f"`od-incidents {verb}`, {incidents:,} incidents in {events:,} events / an empty command"
         yield what, replace(empty, home=home), replace(command_arm(verb, argv), home=home)

@@ -67,6 +67,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=60)
     parser.add_argument("--only", default="", help="rows that contain this text; RESULTS.md is not written")
+    parser.add_argument(
+        "--again", action="store_true", help="with --only: put these rows in the place of their old ones"
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="overdeck-bench-") as folder:
         rows = [row for row in _rows(Path(folder)) if options.only in row.what]
@@ -92,10 +95,18 @@ def main() -> int:
     table = "\n".join(lines)
     if options.only:
         print(table)
+        if options.again:
+            RESULTS.write_text(_with_rows(RESULTS.read_text(encoding="utf-8"), lines), encoding="utf-8")
         return 0
     RESULTS.write_text(f"{_head(options.pairs)}\n{table}\n", encoding="utf-8")
     print(f"wrote {RESULTS.name}", file=sys.stderr)
     return 0
+
+
+def _with_rows(text: str, lines: list[str]) -> str:
+    """The page with each of these rows where a row of the same name and metric stands; others stay as they are."""
+    new = {tuple(line.split(" | ")[:2]): line for line in lines}
+    return "".join(f"{new.pop(tuple(line.split(' | ')[:2]), line)}\n" for line in text.splitlines())
 
 
 def _rows(folder: Path) -> list[Row]:
