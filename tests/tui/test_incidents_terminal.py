@@ -27,7 +27,7 @@ def line(terminal: Terminal, text: str) -> str:
 def close(terminal: Terminal) -> None:
     """Close the window of the proof: an escape that something follows at once would be another key."""
     terminal.keys("Escape")
-    terminal.until(lambda screen: "y run it" not in screen, within_s=SLOW)
+    terminal.until(lambda screen: "esc close" not in screen, within_s=SLOW)
 
 
 def test_an_incident_is_found_resolved_by_a_test_and_verified_again(project: Project, tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_the_palette_finds_a_page_by_its_name(screen: Terminal) -> None:
 
 def test_the_twin_is_copied_to_the_terminal_s_clipboard(screen: Terminal) -> None:
     screen.keys("y")
-    screen.until("copied")
+    screen.until("sent to the terminal")
     assert screen.clipboard.startswith("overdeck fires")
     assert screen.clipboard.endswith("--json")
 
