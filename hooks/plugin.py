@@ -8,7 +8,7 @@ import os
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.append(ROOT)  # last, so that it can shadow nothing
+sys.path.append(ROOT)  # last, so that it can shadow nothing; our own imports can only stand behind it
 
 from overdeck.dispatch import front, planning, writing  # noqa: E402
 from overdeck.dispatch.plan import PlanError  # noqa: E402

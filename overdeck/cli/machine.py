@@ -38,7 +38,7 @@ def machine(
         before = begin(source)
         if seconds >= LONG_S:
             out.note(f"watching the machine for {seconds:g} s")
-        time.sleep(seconds)
+        time.sleep(seconds)  # the window that was asked for
         found, _ = look(source, before)
         out.data = tables.as_data(found)
         for sentence in (*found.unsaid, *found.problems):

@@ -100,7 +100,7 @@ def _settle(records: Path) -> None:
     """Wait for the witnesses that outlive their client: OpenCode ends while its last hook is at work."""
     end = time.monotonic() + SETTLED_S
     while any(map(_at_work, records.glob("*.payload"))) and time.monotonic() < end:
-        time.sleep(0.02)
+        time.sleep(0.02)  # other processes write these files: there is nobody to wait on
 
 
 def _at_work(payload: Path) -> bool:

@@ -41,7 +41,7 @@ def main(argv: list[str]) -> int:
 
 
 def _keep(name: str, seen: dict[str, object]) -> None:
-    with open(f"{name}.new", "w") as file:  # noqa: PTH123
+    with open(f"{name}.new", "w") as file:  # noqa: PTH123  # no pathlib, as above
         json.dump(seen, file)
     os.rename(f"{name}.new", f"{name}.json")  # noqa: PTH104
 

@@ -96,7 +96,7 @@ class MockModel:
             issued = [Issued(f"toolu_{first + n:020d}", call) for n, call in enumerate(reply.calls)]
             self._issued += issued
             self._requests.append(Request(time.monotonic(), "POST", path, conversation, document))
-        time.sleep(reply.delay_s)
+        time.sleep(reply.delay_s)  # a slow model, as the script says
         if reply.status:
             return reply.status, _JSON, json.dumps(self.wire.error(reply.status)).encode()
         body = self.wire.body(reply, issued, document, number)
