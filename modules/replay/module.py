@@ -16,14 +16,14 @@ SEAM_S = 20 * 60
 
 def evaluate(call):
     state = call.state.rpartition("/modules/")[0]
-    if call.event == "SessionStart" or worth_it(f"{state}/modules/capture"):
+    if worth_it(f"{state}/modules/capture", start=call.event == "SessionStart"):
         entry = f"{overdeck.__path__[0]}/capture/entry.py"
         argv = [sys.executable, "-I", "-S", entry, state, str(call.config["keep_days"])]
         posix.posix_spawn(sys.executable, argv, {}, setsid=True)
 
 
-def worth_it(folder):
-    """Whether the spool holds a batch's worth of lines, or one that is old; one that was left aside is, too."""
+def worth_it(folder, start):
+    """Whether the spool holds enough: anything at a session start, else a batch's worth, or what is old or left."""
     try:
         if any(name.startswith("spool-") for name in posix.listdir(folder)):
             return True
@@ -34,7 +34,7 @@ def worth_it(folder):
         head = posix.read(fd, 4096)
     finally:
         posix.close(fd)
+    if start or not head:
+        return bool(head)
     limit = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(time.time() - SEAM_S)).encode()
-    if not head:
-        return False
     return head.count(b"\n") >= SEAM_EVENTS or len(head) == 4096 or head[7 : 7 + len(limit)] <= limit

@@ -40,7 +40,7 @@ def observe(native: Native, line: dict[str, Any], top: dict[str, Any]) -> None:
 
 
 def append(path: str, line: bytes, max_bytes: int, *, spooled: bool) -> None:
-    """One ``write()`` on O_APPEND; a full disk, a read-only folder, what is no file: the line is lost, never the verdict.
+    """One ``write()`` on O_APPEND; a full disk, a read-only folder, what is no file: the line is lost, no verdict is.
 
     Nothing is waited for. A journal over ``max_bytes`` is rolled once. A spool takes no more then, for who replays it
     would lose lines; and what was written to one that has just been taken away under us (capture/spool.py) is written
