@@ -1,5 +1,5 @@
-"""1,000 sessions of 100 events, captured by writers and replayed by replayers that are killed -9 at random instants while
-they run: nothing is lost, nothing is there twice.
+"""1,000 sessions of 100 events: writers and replayers are killed -9 at random instants while they run, and nothing is
+lost, nothing is there twice.
 """
 
 import os
@@ -52,7 +52,13 @@ class Writer:
         try:
             said = os.open(self.said, os.O_WRONLY | os.O_APPEND)
             for session, number in self.events[self.at :]:
-                call = {"event": event_of(number), "tool": f"t{number}", "session": f"s{session}", "sub": False, "in": 9}
+                call = {
+                    "event": event_of(number),
+                    "tool": f"t{number}",
+                    "session": f"s{session}",
+                    "sub": False,
+                    "in": 9,
+                }
                 observing.observe(self.spool, call, {})
                 os.write(said, b"+")
         finally:
@@ -129,5 +135,7 @@ def test_killed_writers_and_killed_replayers_lose_nothing_and_double_nothing(tmp
     assert certain - set(found) == set(), "lost"
     assert set(found) <= certain | doubtful
     assert kept.execute("SELECT count(*) FROM damaged").fetchone() == (0,)
-    summed = kept.execute("SELECT number FROM batches WHERE events != (SELECT count(*) FROM events WHERE batch = number)")
+    summed = kept.execute(
+        "SELECT number FROM batches WHERE events != (SELECT count(*) FROM events WHERE batch = number)"
+    )
     assert summed.fetchall() == [], "a batch holds what it says it holds"
