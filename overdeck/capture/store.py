@@ -145,7 +145,7 @@ class Store:
             return Taken(known=1)
         closed = 0
         if event.event == START:
-            closed = sum(self._close(session, event.ts, "session start") for session in list(self._waiting))
+            closed = sum(self._close(session, event.ts, "session start") for session in sorted(self._waiting))
         row = (*event[:5], int(event.sub), event.size, event.cwd, event.agent)
         self._db.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)", row)
         waiting = self._waiting.get(event.session)
