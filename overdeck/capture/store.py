@@ -258,5 +258,5 @@ def newer(path: Path, version: int) -> OverdeckError:
     return usage(
         f"the store of captured events is of version {version}, this program knows {VERSION}: {path}",
         code="newer-store",
-        hint="use the version of overdeck that made it",
+        hint=f"install the newer version that made it, or: mv {path} {path}.newer",
     )
