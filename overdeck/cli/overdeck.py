@@ -25,4 +25,5 @@ VERBS = [
     Verb("tui", "overdeck.cli.tui:tui", FIRED),
     Verb("ingest", "overdeck.cli.ingest:ingest", FIRED),
     Verb("fires", "overdeck.cli.fires:app", FIRED),
+    Verb("capture", "overdeck.cli.capture:app", FIRED),
 ]
