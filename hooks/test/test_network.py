@@ -1,7 +1,7 @@
-"""No module calls a model or the network: this watches the processes. tests/modules/test_network_code.py reads the code.
+"""No module calls a model or the network: this watches the processes. tests/modules/test_network_code.py reads.
 
-Every socket that a module, or anything it starts, makes is seen by strace: none but those of this machine (AF_UNIX), and
-none at all to another machine by ``notify``, which may speak to the loopback.
+Every socket that a module, or anything it starts, makes is seen by strace: none but those of this machine (AF_UNIX);
+``notify`` may speak to the loopback, and to nobody else.
 """
 
 import json
@@ -35,15 +35,15 @@ _RING = re.compile(r"\bio_uring_setup\(")
 def watched(argv: list[str], trace: Path, raw: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
     """Run ``argv`` to the end of everything it starts, its calls of the network written to ``trace``."""
     return subprocess.run(
-        ["strace", "-f", "-qq", "--seccomp-bpf", "-e", "trace=%network,io_uring_setup", "-e", "signal=none", "-s", "256",
-         "-o", str(trace), *argv],
+        ["strace", "-f", "-qq", "--seccomp-bpf", "-e", "trace=%network,io_uring_setup", "-e", "signal=none",
+         "-s", "256", "-o", str(trace), *argv],
         input=raw, capture_output=True, timeout=240, check=False,
         env={"PATH": os.defpath, "HOME": str(trace.parent), "PYTHONPATH": str(Path(overdeck.__file__).parent.parent)},
     )  # fmt: skip
 
 
 def reached(trace: Path) -> dict[str, list[str]]:
-    """Module → the lines of the trace by which it left this machine's own sockets; "" before the first was announced."""
+    """Module → the lines by which it left this machine's own sockets; "" before the first was announced."""
     found: dict[str, list[str]] = {}
     module = ""
     for line in trace.read_text("utf-8", "replace").splitlines():
@@ -98,11 +98,11 @@ def test_no_call_with_every_module_on_leaves_the_machine(native_front: Path, tmp
 
 REACHES = {
     "connects": "import socket; socket.socket().connect_ex(('127.0.0.1', 9)); return None",
-    "sends a datagram": "import socket; socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 9)); return None",
-    "asks for a name": "import socket\ntry: socket.getaddrinfo('example.invalid', 80)\nexcept OSError: pass\nreturn None",
+    "sends a datagram": "import socket; socket.socket(type=2).sendto(b'x', ('127.0.0.1', 9)); return None",
+    "asks for a name": "import socket\ntry: socket.getaddrinfo('a.invalid', 80)\nexcept OSError: pass\nreturn None",
     "starts a program that does": (
-        "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import socket; socket.socket(socket.AF_INET6)'])\n"
-        "return None"
+        "import subprocess, sys\n"
+        "subprocess.run([sys.executable, '-c', 'import socket; socket.socket(socket.AF_INET6)'])\nreturn None"
     ),
     "calls by number": "import ctypes; ctypes.CDLL(None).socket(2, 1, 0); return None",
     "opens a ring": "import ctypes; ctypes.CDLL(None).syscall(425, 1, None); return None",
@@ -144,7 +144,10 @@ def test_a_module_in_the_dark_of_its_matrix_is_seen_by_name(tmp_path: Path) -> N
     ("line", "leaves"),
     [
         ('7 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0', False),
-        ('7 connect(3, {sa_family=AF_INET6, sin6_port=htons(80), inet_pton(AF_INET6, "::1", &sin6_addr)}, 28) = 0', False),
+        (
+            '7 connect(3, {sa_family=AF_INET6, sin6_port=htons(80), inet_pton(AF_INET6, "::1", &sin6_addr)}, 28) = 0',
+            False,
+        ),
         ("7 socket(AF_INET, SOCK_STREAM|SOCK_CLOEXEC, IPPROTO_IP) = 3", False),
         ('7 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("10.0.0.1")}, 16) = 0', True),
         ('7 connect(3, {sa_family=AF_INET6, inet_pton(AF_INET6, "fe80::1", &sin6_addr)}, 28) = 0', True),

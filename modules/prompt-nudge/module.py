@@ -38,7 +38,11 @@ def _reminder(call: Call) -> Verdict | None:
     if said >= call.config["max_per_session"] or since <= now < since + max(FLOOR_S, wait):
         return None
     write(call, "heard", [str(now), str(int(said) + 1)])
-    off = f" (The owner silences this: overdeck hooks off --session {call.session})" if memory.is_plain(call.session) else ""
+    off = (
+        f" (The owner silences this: overdeck hooks off --session {call.session})"
+        if memory.is_plain(call.session)
+        else ""
+    )
     return advise(
         "This session has kept nothing for the next one. If it has learned something that one must know, in one line: "
         f"{memory.command(call.session)}{off}"

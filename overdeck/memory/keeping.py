@@ -34,7 +34,9 @@ def add(places: Places, cwd: Path, words: str, session: str) -> tuple[str, Lesso
     text = " ".join(words.split())
     top = memory.checkout(str(cwd))
     if not text:
-        raise usage("there is no lesson in it", code="empty", hint='overdeck memory add "what the next session must know"')
+        raise usage(
+            "there is no lesson in it", code="empty", hint='overdeck memory add "what the next session must know"'
+        )
     if len(text) > memory.MAX_LETTERS:
         raise usage(
             f"a lesson of {len(text)} letters: each session would read them all, so {memory.MAX_LETTERS} are the limit",
@@ -42,7 +44,9 @@ def add(places: Places, cwd: Path, words: str, session: str) -> tuple[str, Lesso
             hint='overdeck memory add "…" with less, or write a page of the repository and name it',
         )
     if not text.isprintable():
-        raise usage("the lesson holds control characters", code="unprintable", hint='overdeck memory add "plain words"')
+        raise usage(
+            "the lesson holds control characters", code="unprintable", hint='overdeck memory add "plain words"'
+        )
     if _SECRET.search(text):
         raise usage(
             "the lesson holds what looks like a key or a password, and every later session would read it",

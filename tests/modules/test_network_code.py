@@ -1,4 +1,4 @@
-"""No module calls a model or the network: this reads their code, and all that they can import. hooks/test watches them run.
+"""No module calls a model or the network: this reads their code, and all they can import. hooks/test watches them.
 
 What a module may import is its own file, the dispatcher and the standard library; so these files are all of it.
 """
@@ -24,8 +24,9 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
     # Socket pairs of one process and its child are what a client's hooks have for pipes (contract/FACTS.md). An adopted
     # hook is the user's own program, run in a fork as its client ran it: it may do what it did before.
     "dispatch/adopted.py": {
-        ("reaches", "_socket.socketpair"), ("starts", "posix.fork"), ("starts", "posix.execve"), ("hides", "sys.modules"),
-        ("hides", "__dict__"), ("hides", "__import__"), ("hides", "exec"), ("hides", "getattr"),
+        ("reaches", "_socket.socketpair"), ("starts", "posix.fork"), ("starts", "posix.execve"),
+        ("hides", "sys.modules"), ("hides", "__dict__"), ("hides", "__import__"), ("hides", "exec"),
+        ("hides", "getattr"),
     },
     # Compiles the dispatcher and the modules; names of its own constants are all it imports.
     "dispatch/bundle.py": {("hides", "__import__"), ("hides", "compile")},
@@ -35,7 +36,8 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
     "dispatch/writing.py": {("hides", "getattr")},
     # Runs a module in a fork; ctypes for one prctl, so that what a module starts dies with it.
     "dispatch/runner.py": {
-        ("starts", "posix.fork"), ("hides", "exec"), ("hides", "__import__"), ("hides", "sys.modules"), ("hides", "ctypes"),
+        ("starts", "posix.fork"), ("hides", "exec"), ("hides", "__import__"), ("hides", "sys.modules"),
+        ("hides", "ctypes"),
     },
     # git, with hooks and monitors off: commit-gate and generated-drift ask it what is staged.
     "dispatch/worktree.py": {("starts", "subprocess.run")},

@@ -12,17 +12,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 REACH_OUT = frozenset((
-    "socket", "_socket", "ssl", "_ssl", "socketserver", "http", "urllib", "ftplib", "smtplib", "poplib", "imaplib", "nntplib",
-    "telnetlib", "xmlrpc", "asyncio", "asyncore", "asynchat", "webbrowser", "wsgiref", "multiprocessing", "smtpd", "cgi",
+    "socket", "_socket", "ssl", "_ssl", "socketserver", "http", "urllib", "ftplib", "smtplib", "poplib", "imaplib",
+    "nntplib", "telnetlib", "xmlrpc", "asyncio", "asyncore", "asynchat", "webbrowser", "wsgiref", "multiprocessing",
+    "smtpd", "cgi",
 ))  # fmt: skip
 """Of the standard library. ``urllib.parse`` only reads text and is no finding."""
-HIDE = frozenset(("importlib", "imp", "runpy", "pkgutil", "zipimport", "ctypes", "_ctypes", "code", "codeop", "pty"))
+HIDE = frozenset(
+    ("importlib", "imp", "runpy", "pkgutil", "zipimport", "ctypes", "_ctypes", "code", "codeop", "pty")
+)
 """By which a name that stands nowhere is loaded, or a system call made without a module."""
 HIDING_CALLS = frozenset((
-    "__import__", "import_module", "exec", "eval", "compile", "load_dynamic", "vars", "globals", "locals", "__builtins__",
-    "__loader__", "__spec__",
+    "__import__", "import_module", "exec", "eval", "compile", "load_dynamic", "vars", "globals", "locals",
+    "__builtins__", "__loader__", "__spec__",
 ))  # fmt: skip
-HIDING_ATTRIBUTES = frozenset(("import_module", "load_dynamic", "__dict__", "__getattribute__", "__globals__", "__builtins__"))
+HIDING_ATTRIBUTES = frozenset(
+    ("import_module", "load_dynamic", "__dict__", "__getattribute__", "__globals__", "__builtins__")
+)
 STARTS = frozenset((
     "Popen", "call", "check_call", "check_output", "run", "getoutput", "getstatusoutput", "system", "popen",
     "execv", "execve", "execvp", "execvpe", "execl", "execle", "execlp", "posix_spawn", "posix_spawnp",
@@ -31,8 +36,9 @@ STARTS = frozenset((
 """Functions of ``subprocess``, ``os`` and ``posix`` that start a program or a process."""
 STARTERS = frozenset(("subprocess", "os", "posix", "_posixsubprocess"))
 PROGRAMS = frozenset((
-    "curl", "wget", "nc", "ncat", "netcat", "socat", "ssh", "scp", "sftp", "rsync", "ftp", "telnet", "dig", "host", "nslookup", "ping",
-    "claude", "codex", "gemini", "opencode", "ollama", "llm", "aichat", "npx", "uvx", "pipx", "npm", "pip", "docker", "podman",
+    "curl", "wget", "nc", "ncat", "netcat", "socat", "ssh", "scp", "sftp", "rsync", "ftp", "telnet", "dig", "host",
+    "nslookup", "ping", "claude", "codex", "gemini", "opencode", "ollama", "llm", "aichat", "npx", "uvx", "pipx", "npm",
+    "pip", "docker", "podman",
 ))  # fmt: skip
 """Programs that talk to others; as a word of an argument list, wherever that stands."""
 MODELS = re.compile(
@@ -108,9 +114,19 @@ def _calls(tree: ast.AST) -> Iterator[Found]:
                 yield Found("starts", f"{node.value.id}.{node.attr}", node.lineno)
             elif (node.value.id, node.attr) == ("sys", "modules"):
                 yield Found("hides", "sys.modules", node.lineno)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr":
-            if len(node.args) > 1 and not isinstance(node.args[1], ast.Constant):
-                yield Found("hides", "getattr", node.lineno)
+        elif _gets_by_name(node):
+            yield Found("hides", "getattr", node.lineno)
+
+
+def _gets_by_name(node: ast.AST) -> bool:
+    """Whether it is ``getattr`` with a name that does not stand there."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "getattr"
+        and len(node.args) > 1
+        and not isinstance(node.args[1], ast.Constant)
+    )
 
 
 def _texts(tree: ast.AST) -> Iterator[Found]:
