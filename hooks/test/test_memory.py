@@ -2,12 +2,15 @@
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fronts import Front, Reply, recorded
 
+import overdeck
+from overdeck.authoring.fleet import interpreter
 from overdeck.dispatch import asking, memory
 from overdeck.paths import shipped
 
@@ -172,6 +175,41 @@ def test_a_memory_that_cannot_be_written_is_never_felt(remembering: Front, broke
     where.chmod(0o700)
     assert [reply.code for reply in replies] == [0, 0, 0]
     assert not any(remembering.errors(id) for id in IDS)
+
+
+HOSTILE = {
+    "a folder with a null": {"cwd": "/home/\0/proj"},
+    "half a surrogate": {"cwd": "/home/\ud800", "session_id": "\udfff"},
+    "a path without end": {"cwd": "/a" * 100_000},
+    "numbers for texts": {"cwd": 1, "session_id": 2, "agent_type": [3], "source": {}},
+    "an endless id": {"session_id": "s" * 1_000_000},
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_hostile_payload_is_no_error(tmp_path: Path, native_front: Path, what: str) -> None:
+    front = Front(tmp_path, native=native_front)
+    for id in IDS:
+        shutil.copytree(shipped("modules", id), front.modules / id)
+    configure(front)
+    for name in ("SessionStart.startup", "UserPromptSubmit", "SubagentStart"):
+        raw = json.dumps({**recorded(f"claude-code/{name}"), **HOSTILE[what]}).encode()
+        assert front.call(raw).code == 0
+    assert [front.errors(id) for id in IDS] == [[], [], []]
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_a_prompt_does_not_wait_for_heavy_imports(id: str) -> None:
+    code = (
+        f"import sys; sys.path.append({str(Path(overdeck.__file__).parent.parent)!r})\n"
+        f"path = {str(shipped('modules', id, 'module.py'))!r}\n"
+        "exec(compile(open(path).read(), path, 'exec'))\nprint(*sys.modules)"
+    )
+    done = subprocess.run(
+        [interpreter(), "-I", "-S", "-c", code], capture_output=True, text=True, check=True, timeout=30
+    )
+    heavy = {"json", "re", "os", "typing", "subprocess", "pathlib", "sqlite3", "hashlib", "tomllib"}
+    assert heavy & set(done.stdout.split()) == set()
 
 
 def test_none_of_them_is_in_the_plan_of_a_tool_call(remembering: Front) -> None:

@@ -31,6 +31,8 @@ KEPT_S = 30 * 86_400
 """A session whose mark nobody touched for so long is over."""
 MAX_MARKS = 500
 """So many may lie about before it is worth looking for old ones."""
+MAX_PATH = 4096
+"""Bytes of a path that can be one; a working folder that is longer is none."""
 _NAMED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
 _REGULAR = 0o10  # of a mode's type, as in S_IFREG
 
@@ -52,7 +54,9 @@ class Lesson:
 
 
 def checkout(cwd: str) -> str:
-    """The top of the work tree around ``cwd``, or ``cwd`` itself outside any; empty where that is no absolute path."""
+    """The top of the work tree around ``cwd``, or ``cwd`` itself outside any; empty where that is no path."""
+    if len(cwd) > MAX_PATH or "\0" in cwd:
+        return ""
     folder = cwd = cwd.rstrip("/")
     while folder.startswith("/"):
         if _is_there(f"{folder}/.git"):
@@ -65,8 +69,8 @@ def project(top: str) -> str:
     """The repository that the work tree ``top`` belongs to: a linked work tree's ``.git`` is a file that names it."""
     try:
         marker = _read(f"{top}/.git")[:4096].decode("utf-8", "surrogateescape")
-    except (OSError, Unreadable):
-        return top  # a folder, or nothing
+    except (OSError, ValueError, Unreadable):
+        return top  # a folder, nothing, or a name that no file can have
     home, linked, _ = marker.removeprefix("gitdir:").strip().partition("/.git/worktrees/")
     return home if linked and home.startswith("/") else top
 
@@ -256,4 +260,4 @@ def _logged(state: str, session: str) -> str:
 
 
 def _digest(name: str) -> str:
-    return digest(name.encode("utf-8", "surrogateescape" if name.startswith("/") else "replace"))
+    return digest(name.encode("utf-8", "surrogatepass"))
