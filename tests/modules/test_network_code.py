@@ -1,6 +1,7 @@
 """No module calls a model or the network: this reads their code, and all they can import. hooks/test watches them.
 
-What a module may import is its own file, the dispatcher and the standard library; so these files are all of it.
+What a module may import is its own file, the dispatcher and the standard library, and what `replay` starts is of the
+package ``capture``; so these files are all of it.
 """
 
 import re
@@ -14,10 +15,15 @@ from networkcode import MODELS, REACH_OUT, found_in, imported
 from overdeck.paths import shipped
 
 MODULES = Path(shipped("modules"))
-DISPATCH = Path(__file__).resolve().parent.parent.parent / "overdeck" / "dispatch"
+PACKAGE = Path(__file__).resolve().parent.parent.parent / "overdeck"
+DISPATCH = PACKAGE / "dispatch"
 FILES = {
     **{f"modules/{path.parent.name}/{path.name}": path for path in sorted(MODULES.glob("*/*.py"))},
-    **{f"dispatch/{path.relative_to(DISPATCH)}": path for path in sorted(DISPATCH.rglob("*.py"))},
+    **{
+        path.relative_to(PACKAGE).as_posix(): path
+        for folder in ("dispatch", "capture")
+        for path in sorted((PACKAGE / folder).rglob("*.py"))
+    },
 }
 
 ALLOWED: dict[str, set[tuple[str, str]]] = {
@@ -43,18 +49,24 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
     "dispatch/worktree.py": {("starts", "subprocess.run")},
     # The generators that the owner's own config names.
     "modules/generated-drift/module.py": {("starts", "subprocess.run")},
+    # The one that may speak to the loopback (its own tests hold it to that), or start the owner's program.
+    "modules/notify/module.py": {("reaches", "_socket"), ("starts", "posix.fork"), ("starts", "posix.execve")},
+    # Our own Python, on overdeck/capture/entry.py: read here as well.
+    "modules/replay/module.py": {("starts", "posix.posix_spawn"), ("foreign", "overdeck")},
+    # The installed front, on a call it must deny; the Python of an entry, on nothing.
+    "modules/preflight/module.py": {("starts", "subprocess.run")},
+    "dispatch/hooklaunchers.py": {("starts", "subprocess.run")},
+    # Its worker, in the background.
+    "dispatch/updatecheck.py": {("starts", "posix.fork")},
 }  # fmt: skip
 """File → what is found in it and may be: exactly that, so that what is no longer needed is taken out."""
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_nothing_in_the_file_could_reach_the_network_or_a_model(name: str) -> None:
-    found = {(one.kind, one.what) for one in found_in(FILES[name].read_text("utf-8"))}
+    ours = "overdeck" if name.startswith("capture/") else "overdeck.dispatch"
+    found = {(one.kind, one.what) for one in found_in(FILES[name].read_text("utf-8"), ours=ours)}
     assert found == ALLOWED.get(name, set())
-
-
-def test_every_permission_is_of_a_file_that_is_there() -> None:
-    assert set(ALLOWED) <= set(FILES)
 
 
 def test_what_they_import_of_the_standard_library_loads_nothing_that_could() -> None:
@@ -112,6 +124,7 @@ HOSTILE = {
     "os.system('wget -q x')": "names",
     "HOST = 'https://example.com/collect'": "names",
     "line = 'cat < /dev/tcp/10.0.0.1/80'": "names",
+    "from overdeck import probe": "foreign",
     "key = environ['ANTHROPIC_API_KEY']": "names",
 }
 

@@ -62,7 +62,7 @@ class Found(NamedTuple):
 
 
 def found_in(text: str, *, ours: str = "overdeck.dispatch") -> list[Found]:
-    """All findings of one file's text; ``ours`` is the one package beside the standard library it may import."""
+    """All findings of one file's text, in the order of its lines; ``ours`` is the package it may import besides."""
     tree = ast.parse(text)
     return sorted(set(_imports(tree, ours)) | set(_calls(tree)) | set(_texts(tree)), key=lambda found: found.line)
 
@@ -130,8 +130,15 @@ def _gets_by_name(node: ast.AST) -> bool:
 
 
 def _texts(tree: ast.AST) -> Iterator[Found]:
-    """Model clients in any text, and programs that talk to others where something is started or a list is handed on."""
+    """Model clients in any text but docstrings; programs that talk to others, started or first in a list handed on."""
+    said = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
     for node in ast.walk(tree):
+        if id(node) in said:
+            continue
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and (match := MODELS.search(node.value)):
             yield Found("names", match[0], node.lineno)
         elif isinstance(node, ast.Call):
