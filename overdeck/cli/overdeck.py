@@ -22,6 +22,7 @@ VERBS = [
     Verb("hooks", "overdeck.cli.hooks:app", WIRING),
     Verb("commit-gate", "overdeck.cli.commitgate:gate", WIRING),
     Verb("git-hook", "overdeck.cli.commitgate:hook", WIRING),
+    Verb("statusline", "overdeck.cli.statusline:statusline", FIRED),
     Verb("tui", "overdeck.cli.tui:tui", FIRED),
     Verb("ingest", "overdeck.cli.ingest:ingest", FIRED),
     Verb("fires", "overdeck.cli.fires:app", FIRED),
