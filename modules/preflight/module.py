@@ -1,13 +1,13 @@
 """Looks at the start of a session whether what guards it would start, and says nothing where it would.
 
-Three looks. Launcher: the programs and scripts that the hooks of the settings name (overdeck/dispatch/hooklaunchers.py).
-Liveness: the front, started as the client starts it, with a call that a gate must refuse; the alarm is the call passing.
-Stage: what a project still lacks on its way (its ledger, files that the config names) with the next command: whoever is
-not there yet has done nothing wrong, so a stage is never called broken.
+Three looks. Launcher: the programs and scripts that the hooks of the settings name (dispatch/hooklaunchers.py).
+Liveness: the front, started as the client starts it, with a call that a gate must refuse; the alarm is that it passes.
+Stage: what a project still lacks on its way (its ledger, files that the config names) with the next command: whoever
+is not there yet has done nothing wrong, so a stage is never called broken.
 
 It cannot say that the very launcher it was started by is gone: `overdeck doctor`, and a warning of every command, can.
-It does not see hooks of plugins and of the administrator, shell lines that are more than words, and a gate whose rules
-the owner has changed is not put to the test.
+It does not see hooks of plugins and of the administrator, settings that CLAUDE_CONFIG_DIR moved, shell lines that are
+more than words; and a gate whose rules the owner has changed is not put to the test.
 """
 
 import os
@@ -80,7 +80,10 @@ def _liveness(call, settings, modules):
         payload = _bad_case(gate, call) if gate.cls == "gate" and len(passed) < TRIED else None
         if payload is None:
             continue
-        said = _asked(front, payload)
+        try:
+            said = _asked(front, payload)
+        except OSError as error:
+            return [f"{front[0]}, which the client starts before a tool, does not start: {error.strerror}"]
         if said is None:
             return []  # it did not end in time, which says something of the machine only
         if f"[{gate.id}]" in said and '"deny"' in said:
@@ -114,16 +117,16 @@ def _bad_case(gate, call):
         with open(f"{gate.folder}/matrix.jsonl", "rb") as file:
             for line in file:
                 case = jsontext.loads(line.decode())
-                if case["expect"] == "deny" and not {"config", "files", "repository"} & case.keys():
-                    if case["payload"]["hook_event_name"] == "PreToolUse":
-                        return {**case["payload"], "session_id": SESSION, "cwd": call.cwd}
+                alone = case["expect"] == "deny" and not {"config", "files", "repository"} & case.keys()
+                if alone and case["payload"]["hook_event_name"] == "PreToolUse":
+                    return {**case["payload"], "session_id": SESSION, "cwd": call.cwd}
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return None
 
 
 def _asked(front, payload):
-    """What the front says to ``payload``: its line, or why there is none; None where it did not end in time."""
+    """What the front says to ``payload``; None where it did not end in time. Raises OSError."""
     import subprocess
 
     try:
@@ -132,8 +135,6 @@ def _asked(front, payload):
         )
     except subprocess.TimeoutExpired:
         return None
-    except OSError as error:
-        return f"{front[0]}: {error.strerror}"
     return done.stdout.decode("utf-8", "replace").strip()
 
 

@@ -1,7 +1,7 @@
 """Tells the user what the last look at the versions found, and has somebody look again where that is due.
 
-The looking is done by a process of its own (overdeck/dispatch/updatecheck.py): this call only reads what the one before
-left behind, so what changed since is told at the next session. Opens no connection: it does not know what was published.
+The looking is done by a process of its own (dispatch/updatecheck.py): this call only reads what the one before left
+behind, so what changed since is told at the next session. Opens no connection: it does not know what was published.
 """
 
 from overdeck.dispatch import updatecheck

@@ -1,7 +1,7 @@
-"""Would the hooks of a settings file start? Sentences about those that would not, from what stands in the file and on disk.
+"""Would the hooks of a settings file start? Sentences about those that would not, by the file and the disk.
 
-A hook that does not start cannot say so: no error reaches the model, nothing stands in a log, and the gate is believed to
-be there. Only what can be said for certain is said: a line for a shell that is more than words is passed over.
+A hook that does not start cannot say so: no error reaches the model, nothing stands in a log, and the gate is believed
+to be there. Only what can be said for certain is said: a line for a shell that is more than words is passed over.
 
 A program is looked up as a name on the absolute entries of PATH only, and only a name that is Python's is ever started,
 by the path that was found there: a settings file may be anybody's, and one that names /its/own/python3 must not have it
@@ -28,8 +28,8 @@ PROJECT = "CLAUDE_PROJECT_DIR"
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-~:,@%+= {}$")
 _SHELL_WORDS = frozenset((
     ".", ":", "[", "[[", "builtin", "case", "cd", "command", "echo", "eval", "exec", "exit", "export", "false", "for",
-    "if", "printf", "read", "set", "source", "test", "time", "trap", "true", "type", "ulimit", "umask", "unset", "until",
-    "while",
+    "if", "printf", "read", "set", "source", "test", "time", "trap", "true", "type", "ulimit", "umask", "unset",
+    "until", "while",
 ))  # fmt: skip
 
 
@@ -161,7 +161,7 @@ def _missing(words: list[str], path: str, project: str) -> str:
 
 
 def _content(path: str) -> bytes | None:
-    """The file, None where it is not one that can be read; a pipe or a device is neither opened for long nor believed."""
+    """The bytes of a file; None where there is none that can be read, a pipe or a device among them."""
     try:
         if posix.stat(path).st_mode & 0o170000 != 0o100000:
             return None

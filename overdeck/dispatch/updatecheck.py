@@ -89,6 +89,8 @@ def order(version: str) -> tuple[list[int], int]:
         if not (rest[:1] == "." and rest[1:2].isdigit()):
             break
         rest = rest[1:]
+    if not numbers:
+        return [], 0
     while numbers and not numbers[-1]:
         numbers.pop()
     return numbers, 1 if not rest else 2 if "post" in rest else 0

@@ -1,4 +1,4 @@
-"""Is one version of Overdeck everywhere: this command, the plans, the code they start? Looks; the update check mends."""
+"""Is one version of Overdeck everywhere: this command, the plans, the code they start? The update check mends it."""
 
 from overdeck import __version__
 from overdeck.dispatch import updatecheck
