@@ -1,4 +1,4 @@
-"""What a session is told before anything is typed: silence where all is fine, and the alarm is the bad probe passing."""
+"""What a session is told before anything is typed: nothing where all is fine; the alarm is the bad probe passing."""
 
 import json
 import os

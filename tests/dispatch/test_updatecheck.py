@@ -205,3 +205,31 @@ def test_a_lock_that_cannot_be_had_is_silence(front: Front, damage: str) -> None
 def test_where_nothing_is_wired_nothing_is_started(tmp_path: Path) -> None:
     assert not updatecheck.due(str(tmp_path)) and updatecheck.start(str(tmp_path)) == 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_who_comes_after_a_worker_that_is_done_finds_the_lock_free_and_leaves_it(front: Front) -> None:
+    state = str(front.state)
+    lock = updatecheck.claim(state)
+    os.close(lock)
+    assert updatecheck.holder(state) == 0 and updatecheck.claim(state) == -1
+
+
+def test_a_worker_keeps_nothing_open_of_who_started_it(front: Front) -> None:
+    """A client waits until every copy of its pipes is closed."""
+    hanging(front)
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    pid = updatecheck.start(str(front.state))
+    os.close(writing)
+
+    def closed() -> bool:
+        try:
+            return os.read(reading, 1) == b""
+        except BlockingIOError:
+            return False
+
+    until(closed)
+    assert updatecheck.holder(str(front.state)) == pid
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    os.close(reading)
