@@ -26,7 +26,7 @@ SECRET = "hunter2-SECRET"
 
 
 def switch_on(front: Front, *events: str, ids: Sequence[str] = (*EVIDENCE, "replay"), more: str = "") -> Front:
-    """These modules on, with ``more`` in the table of capture; plans are made of these events, others make their own."""
+    """These modules on, with ``more`` in the table of capture; plans are made of these events."""
     front.recipe.shipped = str(shipped("modules"))
     front.config.write_text(only(*ids, more={"capture": more}))
     front.install(*events)
