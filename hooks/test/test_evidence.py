@@ -7,11 +7,12 @@ import sqlite3
 import stat
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from disks import small_disk
 from fronts import Front, only, recorded
 from waiting import until
 
@@ -169,6 +170,41 @@ def test_the_line_is_there_before_any_module_is_asked(front: Front) -> None:
     assert front.call(STARTED).context == "[reader] there"
 
 
+WAYS = ["a stale plan", "no plan", "a bundle that does not start", "a gate that acts"]
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_a_call_is_one_line_whatever_way_it_goes(front: Front, how: str) -> None:
+    with_a_gate(front)
+    switch_on(front, "PostToolUse", ids=EVIDENCE)
+    if how == "a stale plan":
+        os.utime(front.config)
+    elif how == "no plan":
+        (front.plans / "PostToolUse.plan").unlink()
+    elif how == "a bundle that does not start":
+        for bundle in front.plans.glob("bundle-*.pyc"):
+            bundle.write_bytes(b"nonsense")
+    front.call(used())
+    assert len(written(front, "capture")) == len(written(front, "journal")) == 1
+
+
+def test_a_call_is_one_line_where_python_is_gone(tmp_path: Path, native_front: Path) -> None:
+    front = Front(tmp_path, native=native_front)
+    with_a_gate(front)
+    front.recipe.python = str(front.root / "no-python")
+    switch_on(front, "PostToolUse", ids=EVIDENCE)
+    assert "Python did not start" in front.call(used()).stdout
+    assert len(written(front, "capture")) == len(written(front, "journal")) == 1
+
+
+def with_a_gate(front: Front) -> None:
+    """A gate that is asked after every tool, and says nothing."""
+    folder = front.user / "gate"
+    folder.mkdir()
+    (folder / "module.py").write_text("def evaluate(call):\n    return None\n")
+    (folder / "module.toml").write_text('id = "gate"\nclass = "gate"\n[events]\nPostToolUse = "*"\n')
+
+
 def a_directory(path: Path) -> None:
     path.mkdir()
 
@@ -227,33 +263,20 @@ def test_a_capture_that_fails_is_not_felt(front: Front, put: Callable[[Path], No
     assert len(front.calls()) == 2 and not (front.state / "elsewhere").exists()
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mounted = os.geteuid() == 0 and not subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)], capture_output=True, check=False
-    ).returncode  # fmt: skip
-    if not mounted:
-        pytest.skip("needs root and a tmpfs to be full")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
-def test_a_full_disk_is_not_felt_and_what_fits_later_is_whole(evidence: Front, small_disk: Path) -> None:
+def test_a_full_disk_is_not_felt_and_what_fits_later_is_whole(evidence: Front) -> None:
     capture = evidence.state / "modules" / "capture"
-    capture.rmdir()
-    capture.symlink_to(small_disk)
-    fill = small_disk / "fill"
-    with fill.open("wb", buffering=0) as out, pytest.raises(OSError):
-        while True:
-            out.write(b"x" * 512)
-    for _ in range(3):
-        assert evidence.call(used()) == evidence.call(used(session="other"))
-    fill.unlink()
-    for _ in range(3):
-        evidence.call(used(session="later"))
-    whole = [json.loads(line) for line in (capture / "spool.jsonl").read_text().splitlines() if line.endswith("}")]
+    with small_disk(capture, "64k"):
+        fill = capture / "fill"
+        with fill.open("wb", buffering=0) as out, pytest.raises(OSError):
+            while True:
+                out.write(b"x" * 512)
+        for _ in range(3):
+            assert evidence.call(used()) == evidence.call(used(session="other"))
+        fill.unlink()
+        for _ in range(3):
+            evidence.call(used(session="later"))
+        text = (capture / "spool.jsonl").read_text()
+    whole = [json.loads(line) for line in text.splitlines() if line.endswith("}")]
     assert [line["session"] for line in whole][-3:] == ["later"] * 3
 
 

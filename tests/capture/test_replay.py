@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from captured import BEGIN, Captured, line_of
+from disks import grown, small_disk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -238,6 +239,19 @@ def test_a_store_that_cannot_be_used_leaves_the_spool_alone(captured: Captured, 
     with pytest.raises((OverdeckError, OSError)):
         captured.replay()
     assert captured.current.read_bytes() == line_of(1)
+
+
+def test_a_full_disk_stops_a_replay_and_loses_nothing(captured: Captured) -> None:
+    with small_disk(captured.state, "1900k"):
+        spool.folder_of(captured.state).mkdir(parents=True)
+        captured.write(*(line_of(number) for number in range(6000)))
+        with pytest.raises(OverdeckError) as raised:
+            captured.replay()
+        assert "full" in raised.value.message and raised.value.exit_code is ExitCode.USAGE
+        grown(captured.state, "20m")
+        captured.write(line_of(6000))
+        captured.replay()
+        assert captured.counted().events == 6001
 
 
 @pytest.mark.parametrize("kind", ["folder", "symlink", "pipe"])
