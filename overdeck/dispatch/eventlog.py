@@ -1,8 +1,8 @@
 """The event log: one append-only ``events.jsonl`` of typed lines, beside whatever state a module keeps for itself.
 
 A type is a dot-separated topic. What the client does (a tool was called, a turn ended) the front writes by itself for
-the module ``events``, without Python; what a module did (a rating was taken) the module says with ``emit``. A line never
-holds text of a prompt, an answer or a tool: a type, who wrote it, a session, and the fields of its type.
+the module ``events``, without Python; what a module did (a rating was taken) the module says with ``emit``. A line of
+ours never holds text of a prompt, an answer or a tool: a type, who wrote it, a session, and the fields of its type.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from overdeck.dispatch import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from overdeck.dispatch.module import Call
 
 MAX_BYTES = 16 << 20
@@ -66,7 +68,7 @@ def emit(call: Call, type: str, **fields: str | int | float | bool) -> None:
         write(call.events, type, call.source, call.session, fields)
 
 
-def write(path: str, type: str, source: str, session: str, fields: dict[str, str | int | float | bool]) -> None:
+def write(path: str, type: str, source: str, session: str, fields: Mapping[str, str | int | float | bool]) -> None:
     """Append the line; texts are cut at MAX_VALUE, and a session that is no short name is left out."""
     short = {key: value[:MAX_VALUE] if isinstance(value, str) else value for key, value in fields.items()}
     session = session if len(session) <= MAX_VALUE else ""

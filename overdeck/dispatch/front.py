@@ -377,8 +377,8 @@ def _record(front: _Front, outcomes: list[Outcome], written: int) -> bytes:
         if outcome.cause:
             record.error(front.state, outcome.id, front.event, outcome.cause, outcome.trace)
             if plan is not None and plan.events:
-                said = {"event": front.event, "end": outcome.end}
-                eventlog.write(plan.events, "hook.error", outcome.id, str(front.line.get("session", "")), said)
+                session, how = str(front.line.get("session", "")), {"event": front.event, "end": outcome.end}
+                eventlog.write(plan.events, "hook.error", outcome.id, session, how)
     ran = {o.id: {"us": o.us, "bytes": len(o.text.encode("utf-8", "replace")), "end": o.end} for o in outcomes}
     if plan is not None and front.native == plan.crc:
         said = {"ran": ran, "err": front.line["err"]} if "err" in front.line else {"ran": ran}

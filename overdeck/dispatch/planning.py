@@ -216,7 +216,11 @@ def _native(recipe: Recipe, manifest: Manifest, event: str) -> Native:
     fields = manifest.native or []
     if "type" not in fields:
         return Native(fields, DEFAULT_NATIVE_BYTES, f"{recipe.state}/modules/{manifest.id}/journal.jsonl")
-    never = {"type", *([] if clients.subject_key(event) else ["tool"]), *([] if event == "StopFailure" else ["error"])}
+    never = {
+        "type",
+        *([] if clients.subject_key(event) else ["tool"]),
+        *([] if event == "StopFailure" else ["error"]),
+    }
     named = [f"type={eventlog.TOPICS[event]}", *(name for name in fields if name not in never)]
     return Native(named, eventlog.MAX_BYTES, f"{recipe.state}/events.jsonl")
 

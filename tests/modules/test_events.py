@@ -12,6 +12,7 @@ from overdeck.dispatch.eventlog import MAX_BYTES, TOPICS, emit
 from overdeck.dispatch.module import Call
 from overdeck.paths import shipped
 
+
 @pytest.fixture(scope="session")
 def native_front(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if shutil.which("cc") is None:
@@ -124,12 +125,20 @@ def test_a_module_adds_events_of_its_own_and_typed_ones_only(front: Front) -> No
     assert len(custom["text"]) == 200
     assert "build.done" in front.errors("builder")[0]["cause"]
     assert without_time([lines["hook.error"]]) == [
-        {"type": "hook.error", "source": "builder", "session": payload["session_id"], "event": "Stop", "end": "error"}
+        {
+            "type": "hook.error",
+            "source": "builder",
+            "session": payload["session_id"],
+            "event": "Stop",
+            "end": "error",
+        }
     ]
 
 
 def test_a_type_that_nobody_defined_is_refused() -> None:
-    call = Call(client="claude", event="Stop", tool="", input={}, payload={}, subagent=False, config={}, state="/x")
+    call = Call(
+        client="claude", event="Stop", tool="", input={}, payload={}, subagent=False, config={}, state="/x"
+    )
     with pytest.raises(ValueError, match="no type of event"):
         emit(call, "rating.guessed")
     with pytest.raises(ValueError, match=r"rating\.captured has the fields"):
