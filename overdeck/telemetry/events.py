@@ -120,5 +120,5 @@ def _event(line: bytes) -> Event | None:
         return None
     if not isinstance(raw, dict) or not isinstance(raw.get("type"), str):
         return None
-    common = [str(raw.pop(key, "")) for key in ("ts", "type", "source", "session")]
-    return Event(*common, raw)
+    ts, type, source, session = (str(raw.pop(key, "")) for key in ("ts", "type", "source", "session"))
+    return Event(ts, type, source, session, raw)
