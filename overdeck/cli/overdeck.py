@@ -26,4 +26,5 @@ VERBS = [
     Verb("ingest", "overdeck.cli.ingest:ingest", FIRED),
     Verb("fires", "overdeck.cli.fires:app", FIRED),
     Verb("events", "overdeck.cli.events:app", FIRED),
+    Verb("capture", "overdeck.cli.capture:app", FIRED),
 ]
