@@ -48,7 +48,10 @@ _CONFIG_KEYS = {"packs", "modules", "clients", "telemetry", "plugins"}
 
 
 class Recipe:
-    """What the plans of one client are made from. Paths absolute; ``shipped`` and ``user`` are module folders."""
+    """What the plans of one client are made from. Paths absolute; ``shipped`` and ``user`` are module folders.
+
+    ``version`` is the Overdeck that wrote it, empty where it did not say (updatecheck.py compares).
+    """
 
     __slots__ = (
         "calls",
@@ -62,6 +65,7 @@ class Recipe:
         "state",
         "total_deadline_ms",
         "user",
+        "version",
     )
 
     def __init__(self, **fields: Any) -> None:
@@ -76,6 +80,7 @@ class Recipe:
         self.fires: str = fields["fires"]
         self.calls: str = fields["calls"]
         self.total_deadline_ms: int = fields.get("total_deadline_ms", DEFAULT_TOTAL_MS)
+        self.version: str = fields.get("version", "")
 
     def encode(self) -> bytes:
         """Line text with a crc, like a plan: the native front reads it where there is no plan."""

@@ -12,10 +12,11 @@ from overdeck.wiring.doctor.launcher import FLEET, LAUNCHER
 from overdeck.wiring.doctor.machine import MACHINE
 from overdeck.wiring.doctor.output import OUTPUT
 from overdeck.wiring.doctor.probe import PROBE
+from overdeck.wiring.doctor.version import VERSION
 from overdeck.wiring.doctor.wired import WIRED
 
 CHECKS: tuple[Check, ...] = (
-    *MACHINE, *OUTPUT, *LAUNCHER, *COMMANDS, *WIRED, *ABROAD, *FLEET, *CANARY, *PROBE, *CAPTURE,
+    *MACHINE, *OUTPUT, *LAUNCHER, *VERSION, *COMMANDS, *WIRED, *ABROAD, *FLEET, *CANARY, *PROBE, *CAPTURE,
 )  # fmt: skip
 
 __all__ = ["CHECKS", "STEPS", "Check", "Finding", "Report", "Result", "Situation", "run"]
