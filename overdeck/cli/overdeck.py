@@ -25,4 +25,5 @@ VERBS = [
     Verb("tui", "overdeck.cli.tui:tui", FIRED),
     Verb("ingest", "overdeck.cli.ingest:ingest", FIRED),
     Verb("fires", "overdeck.cli.fires:app", FIRED),
+    Verb("events", "overdeck.cli.events:app", FIRED),
 ]

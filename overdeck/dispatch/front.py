@@ -13,6 +13,7 @@ import time
 from overdeck.dispatch import (
     adopted,
     clients,
+    eventlog,
     failside,
     jsontext,
     keepgoing,
@@ -298,6 +299,7 @@ def _caller(plan: Plan, top: dict[str, Any], tool_input: dict[str, Any]) -> Ask:
                 subagent="agent_id" in top,
                 config=m.config,
                 state=f"{plan.state}/modules/{m.id}",
+                events=plan.events,
             )
         )
 
@@ -374,6 +376,9 @@ def _record(front: _Front, outcomes: list[Outcome], written: int) -> bytes:
     for outcome in outcomes:
         if outcome.cause:
             record.error(front.state, outcome.id, front.event, outcome.cause, outcome.trace)
+            if plan is not None and plan.events:
+                session, how = str(front.line.get("session", "")), {"event": front.event, "end": outcome.end}
+                eventlog.write(plan.events, "hook.error", outcome.id, session, how)
     ran = {o.id: {"us": o.us, "bytes": len(o.text.encode("utf-8", "replace")), "end": o.end} for o in outcomes}
     if plan is not None and front.native == plan.crc:
         said = {"ran": ran, "err": front.line["err"]} if "err" in front.line else {"ran": ran}
@@ -406,6 +411,8 @@ def _observe(front: _Front, observers: list[Module], top: dict[str, Any]) -> Non
             continue
         line = {**front.line, "error": _class(top.get("error"))}
         known = {name: line[name] for name in NATIVE_FIELDS if name in m.native.fields}
+        if m.native.type:
+            known = {"type": m.native.type, "source": m.id, **known}
         record.journal(m.native.path, m.native.max_bytes, known)
 
 

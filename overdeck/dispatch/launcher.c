@@ -1360,7 +1360,8 @@ static void record_call(size_t out, Text rest)
     append(plan.calls, &line);
 }
 
-/* Native observers: event, tool, session, sizes and the kind of error only; a full file is renamed once. */
+/* Native observers: event, tool, session, sizes and the kind of error only; a full file is renamed once. An observer of
+   the event log has what its event is called there as the first of its fields: "type=tool.done". */
 static void observe(void)
 {
     for (int i = 0; i < native_count; i++) {
@@ -1371,6 +1372,11 @@ static void observe(void)
         if (modules[n->module].asked != YES || n->path.len >= sizeof path)
             continue;
         put(&line, T("{\"ts\":\"")), put_time(&line), put(&line, T("\""));
+        if (n->fields.len > 5 && !memcmp(n->fields.at, "type=", 5)) {
+            Text rest = n->fields, type = item(&rest, ',');
+            put(&line, T(",\"type\":\"")), put(&line, (Text){type.at + 5, type.len - 5});
+            put(&line, T("\",\"source\":\"")), put(&line, modules[n->module].id), put(&line, T("\""));
+        }
         if (has(n->fields, T("event")))
             put(&line, T(",\"event\":\"")), put(&line, event), put(&line, T("\""));
         if (has(n->fields, T("tool")))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posix
 
-from overdeck.dispatch import bundle
+from overdeck.dispatch import bundle, clients, eventlog
 from overdeck.dispatch.dialects import routing
 from overdeck.dispatch.manifest import Manifest, ManifestError, read_manifest, read_toml, strings
 from overdeck.dispatch.plan import (
@@ -203,13 +203,26 @@ def compile_plan(recipe: Recipe, fleet: Fleet, event: str) -> Plan:
             if manifest.code:
                 plan.sources.append((*stamp(manifest.code), manifest.code))
         if manifest.native is not None:
-            path = f"{recipe.state}/modules/{manifest.id}/journal.jsonl"
-            module.native = Native(manifest.native, DEFAULT_NATIVE_BYTES, path)
+            module.native = _native(recipe, manifest, event)
         plan.modules.append(module)
     plan.modules += routing.sentinels(recipe.client, event, plan.modules)
     if len(plan.modules) > MAX_MODULES or sum(len(m.literals) for m in plan.modules) > MAX_LITERALS:
         raise PlanError(f"{event} has more than {MAX_MODULES} modules or {MAX_LITERALS} literals")
     return plan
+
+
+def _native(recipe: Recipe, manifest: Manifest, event: str) -> Native:
+    """What the front logs for an observer: in a journal of its own, or typed lines in the event log of all."""
+    fields = manifest.native or []
+    if "type" not in fields:
+        return Native(fields, DEFAULT_NATIVE_BYTES, f"{recipe.state}/modules/{manifest.id}/journal.jsonl")
+    never = {
+        "type",
+        *([] if clients.subject_key(event) else ["tool"]),
+        *([] if event == "StopFailure" else ["error"]),
+    }
+    named = [f"type={eventlog.TOPICS[event]}", *(name for name in fields if name not in never)]
+    return Native(named, eventlog.MAX_BYTES, f"{recipe.state}/events.jsonl")
 
 
 def write_plan(recipe: Recipe, plan: Plan) -> str:
@@ -375,6 +388,7 @@ _DISPATCH_API = tuple(
     for name in (
         "asking",
         "commandrules",
+        "eventlog",
         "gitcommand",
         "module",
         "passed",

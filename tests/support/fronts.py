@@ -2,7 +2,9 @@
 
 import json
 import os
+import shutil
 import subprocess
+import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,15 @@ def names_of(module: str) -> dict[str, Any]:
     path = Path(shipped("modules", module, "module.py"))
     exec(compile(path.read_text(), str(path), "exec"), names)
     return names
+
+
+def ship(front: "Front", *modules: str) -> None:
+    """Let these shipped modules, and no others, be what ``front`` has; all of them are switched on."""
+    packs = []
+    for module in modules:
+        shutil.copytree(shipped("modules", module), front.modules / module, dirs_exist_ok=True)
+        packs.append(tomllib.loads((front.modules / module / "module.toml").read_text("utf-8"))["pack"])
+    front.config.write_text(f"packs = {json.dumps(sorted({*packs}))}\n")
 
 
 @dataclass
