@@ -34,6 +34,7 @@ PACKS = {
     "gates": 'on with `packs = ["guards", "gates"]`',
     "drafts": 'on with `packs = ["guards", "drafts"]`',
     "session": 'on with `packs = ["guards", "session"]`',
+    "ambient": 'on with `packs = ["guards", "ambient"]`',
 }
 EVERY = (*PACKS,)
 SHOWN = 12

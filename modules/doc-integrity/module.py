@@ -10,6 +10,7 @@ import posix
 import time
 
 from overdeck.dispatch import jsontext
+from overdeck.dispatch.eventlog import emit
 from overdeck.dispatch.module import Call, Verdict, advise, tell
 from overdeck.dispatch.ownfolder import Folder
 from overdeck.dispatch.plan import digest
@@ -48,8 +49,9 @@ def evaluate(call: Call) -> Verdict | None:
     with Folder(call.state) as state:
         if _is_as_before(state, f"{name}.seen", mark, top):
             return None
-        broken = _followed(state, f"{name}.json", found, mark, top, call.config["anchors"])
+        broken, all_broken = _followed(state, f"{name}.json", found, mark, top, call.config["anchors"])
         state.forget(KEPT_S, MAX_KEPT)
+    emit(call, "document.checked", documents=len(found), broken=all_broken, news=len(broken))
     if not broken:
         return None
     more = f"; and {len(broken) - SHOWN} more of the kind" if len(broken) > SHOWN else ""
@@ -127,8 +129,8 @@ def _is_as_before(state: Folder, name: str, mark: str, top: str) -> bool:
 
 def _followed(
     state: Folder, name: str, found: list[tuple[str, int, int, int]], mark: str, top: str, with_anchors: bool
-) -> list[str]:
-    """Follow every reference; those that are broken and were not at the last look. Remembered before they are said."""
+) -> tuple[list[str], int]:
+    """Follow every reference: those that broke since the last look, and how many are broken. Remembered before said."""
     from overdeck.dispatch import markdownlinks
 
     before = _read(state, name)
@@ -164,7 +166,7 @@ def _followed(
     whole = mark if len(read) == len(found) else "some documents are not read yet"
     state.replace(f"{name.removesuffix('.json')}.seen", f"{whole}\n{listed}".encode("utf-8", "surrogateescape"))
     old = before.get("broken", [])
-    return [said for key, said in broken.items() if key not in old]
+    return [said for key, said in broken.items() if key not in old], len(broken)
 
 
 def _read(state: Folder, name: str) -> dict[str, object]:

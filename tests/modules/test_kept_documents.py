@@ -8,6 +8,7 @@ import stat
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -293,6 +294,22 @@ def test_documents_that_cannot_be_read_in_one_turns_time_are_read_in_the_next(
     assert told[-1] == "" and not documents.errors("doc-integrity")
 
 
+def test_a_sync_and_a_look_are_events(documents: Front, repository: Path, tmp_path: Path) -> None:
+    shutil.copytree(shipped("modules", "events"), documents.modules / "events")
+    configure(documents)
+    wrote(documents, tmp_path / "w" / "PRD.md")
+    (repository / "src" / "a.py").unlink()
+    stopped(documents, repository)
+    stopped(documents, repository)
+    lines = map(json.loads, (documents.state / "events.jsonl").read_text().splitlines())
+    ours = [{**line, "ts": "", "session": ""} for line in lines if line.get("source") in IDS]
+    none = {"ts": "", "session": ""}
+    assert ours == [
+        {**none, "type": "document.synced", "source": "frontmatter-sync", "done": 1, "open": 2},
+        {**none, "type": "document.checked", "source": "doc-integrity", "documents": 3, "broken": 1, "news": 1},
+    ]
+
+
 def test_killed_at_any_moment_the_list_of_work_is_whole(documents: Front, tmp_path: Path) -> None:
     paths = [tmp_path / f"w{number}" / "PRD.md" for number in range(30)]
     hit = 0
@@ -317,7 +334,8 @@ def test_killed_at_any_moment_the_list_of_work_is_whole(documents: Front, tmp_pa
             except subprocess.TimeoutExpired:
                 hit += 1
                 for child in Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split():
-                    os.kill(int(child), signal.SIGKILL)
+                    with suppress(ProcessLookupError):  # it came to its end just now
+                        os.kill(int(child), signal.SIGKILL)
                 running.kill()
         assert isinstance(listed(documents), dict), "it can be read after every kill"
     assert hit, "no kill met a running call"

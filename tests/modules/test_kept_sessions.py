@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -315,13 +316,34 @@ def test_killed_at_any_moment_no_file_is_half_there(kept: Front) -> None:
             except subprocess.TimeoutExpired:
                 hit += 1
                 for child in children(running.pid):
-                    os.kill(child, signal.SIGKILL)
+                    with suppress(ProcessLookupError):  # it came to its end just now
+                        os.kill(child, signal.SIGKILL)
                 running.kill()
     assert hit, "no kill met a running call"
     assert answered(kept, "SUMMARY: y\n" + LONG).stdout == ""
     for file in files(kept):
         assert file.suffix == ".tmp" or file.read_text().rstrip().rpartition("## Turns")[1], file
     assert last_response(str(kept.state), SESSION).startswith("SUMMARY: y")
+
+
+def test_what_was_kept_is_an_event_and_no_event_holds_a_text(kept: Front) -> None:
+    shutil.copytree(shipped("modules", "events"), kept.modules / "events")
+    configure(kept)
+    prompted(kept, "Fix the login page")
+    prompted(kept, "Fix the logout page")
+    answered(kept, LONG)
+    answered(kept, LONG + "the root cause, as it turned out")
+    ended(kept)
+    raw = (kept.state / "events.jsonl").read_text()
+    ours = [line for line in map(json.loads, raw.splitlines()) if line.get("source") in IDS]
+    assert [line["type"] for line in ours] == [
+        "session.named",
+        "work.created",
+        "learning.captured",
+        "work.completed",
+    ]
+    assert {line["session"] for line in ours} == {SESSION}
+    assert "login" not in raw and "root cause" not in raw
 
 
 def children(pid: int) -> list[int]:
