@@ -7,8 +7,10 @@ of documents that are not among those it was given; links that lead out of the r
 """
 
 import posix
+import time
 
 from overdeck.dispatch import jsontext
+from overdeck.dispatch.eventlog import emit
 from overdeck.dispatch.module import Call, Verdict, advise, tell
 from overdeck.dispatch.ownfolder import Folder
 from overdeck.dispatch.plan import digest
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
 SUFFIXES = (".md", ".markdown")
 MAX_DOCUMENTS = 2000
 MAX_FOLDERS = 500
-MAX_TEXT = 1 << 20
+MAX_TEXT = 1 << 19
+SECONDS = 1.0
+"""For reading documents that have changed; what is left then is read at the next turn's end."""
 MAX_TARGETS = 5000
 """Files that are no documents and are looked at at every turn's end; more are followed when a document changes."""
 SHOWN = 5
@@ -45,8 +49,9 @@ def evaluate(call: Call) -> Verdict | None:
     with Folder(call.state) as state:
         if _is_as_before(state, f"{name}.seen", mark, top):
             return None
-        broken = _followed(state, f"{name}.json", found, mark, top, call.config["anchors"])
+        broken, all_broken = _followed(state, f"{name}.json", found, mark, top, call.config["anchors"])
         state.forget(KEPT_S, MAX_KEPT)
+    emit(call, "document.checked", documents=len(found), broken=all_broken, news=len(broken))
     if not broken:
         return None
     more = f"; and {len(broken) - SHOWN} more of the kind" if len(broken) > SHOWN else ""
@@ -124,18 +129,21 @@ def _is_as_before(state: Folder, name: str, mark: str, top: str) -> bool:
 
 def _followed(
     state: Folder, name: str, found: list[tuple[str, int, int, int]], mark: str, top: str, with_anchors: bool
-) -> list[str]:
-    """Follow every reference; those that are broken and were not at the last look. Remembered before they are said."""
+) -> tuple[list[str], int]:
+    """Follow every reference: those that broke since the last look, and how many are broken. Remembered before said."""
     from overdeck.dispatch import markdownlinks
 
     before = _read(state, name)
     known: dict[str, list[object]] = before.get("documents", {})
     read: dict[str, list[object]] = {}
+    end = time.monotonic() + SECONDS
     for path, *stamp in found:
         kept = known.get(path)
         if kept is None or kept[0] != stamp:
-            text = _text(f"{top}/{path}")
-            kept = [stamp, [list(link) for link in markdownlinks.links(text)], markdownlinks.anchors(text)]
+            if time.monotonic() > end:
+                continue  # the next look goes on from here
+            links, anchors = markdownlinks.read(_text(f"{top}/{path}"))
+            kept = [stamp, [list(link) for link in links], anchors]
         read[path] = kept
     broken: dict[str, str] = {}
     targets: dict[str, bool] = {}
@@ -155,9 +163,10 @@ def _followed(
     state.replace(name, jsontext.dumps({"v": 1, "top": top, "documents": read, "broken": list(broken)}).encode())
     some = [(file, there) for file, there in targets.items() if "\n" not in file][:MAX_TARGETS]
     listed = "".join(f"{'+' if there else '-'}{file}\n" for file, there in some)
-    state.replace(f"{name.removesuffix('.json')}.seen", f"{mark}\n{listed}".encode("utf-8", "surrogateescape"))
+    whole = mark if len(read) == len(found) else "some documents are not read yet"
+    state.replace(f"{name.removesuffix('.json')}.seen", f"{whole}\n{listed}".encode("utf-8", "surrogateescape"))
     old = before.get("broken", [])
-    return [said for key, said in broken.items() if key not in old]
+    return [said for key, said in broken.items() if key not in old], len(broken)
 
 
 def _read(state: Folder, name: str) -> dict[str, object]:

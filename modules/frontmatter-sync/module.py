@@ -11,6 +11,7 @@ import posix
 import time
 
 from overdeck.dispatch import jsontext
+from overdeck.dispatch.eventlog import emit
 from overdeck.dispatch.module import Call, Verdict, advise
 from overdeck.dispatch.ownfolder import Folder
 
@@ -43,6 +44,7 @@ def evaluate(call: Call) -> Verdict | None:
     entry = {field: found[field] for field in fields if field in found}
     entry |= {"done": done, "open": left, "synced": int(time.time()), "session": call.session[:MAX_VALUE]}
     _list(call, path, entry)
+    emit(call, "document.synced", done=done, open=left)
     missing = [field for field in required if not found.get(field)]
     return advise(f"{given}: its front matter lacks {', '.join(missing)}.") if missing else None
 

@@ -4,6 +4,7 @@ A session that has its name costs a look at one file. Does not see: what a promp
 """
 
 from overdeck.dispatch import sessionnames
+from overdeck.dispatch.eventlog import emit
 from overdeck.dispatch.module import Call, Verdict
 
 
@@ -19,6 +20,6 @@ def evaluate(call: Call) -> Verdict | None:
         columns=max(8, config["columns"]),
         stop_words=[word for word in config["stop_words"] if isinstance(word, str)],
     )
-    if name:
-        sessionnames.keep(call.state, call.session, name)
+    if name and sessionnames.keep(call.state, call.session, name):
+        emit(call, "session.named")
     return None

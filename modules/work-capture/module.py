@@ -9,6 +9,7 @@ not begin as the usual ones do. What the owner writes into a file is replaced wh
 import time
 
 from overdeck.dispatch import jsontext, sessionfiles, sessionnames
+from overdeck.dispatch.eventlog import emit
 from overdeck.dispatch.module import Call, Verdict
 from overdeck.dispatch.ownfolder import Folder
 from overdeck.dispatch.plan import digest
@@ -42,11 +43,18 @@ def evaluate(call: Call) -> Verdict | None:
     with Folder(call.state) as state:
         name = digest(call.session.encode("utf-8", "replace")) + ".json"
         record = _read(state, name)
+        begun, learned = bool(record), len(record.get("learned", [])) > 1
         if not (_turn(call, record) if call.event == "Stop" else _end(call, record)):
             return None
         _title(call, record)
         with Folder(folder) if folder else state.below("work") as work:
             _keep(call, record, state, name, work)
+        if not begun:
+            emit(call, "work.created")
+        if len(record["learned"]) > 1 and not learned:
+            emit(call, "learning.captured")
+        if call.event == "SessionEnd":
+            emit(call, "work.completed", turns=len(record["turns"]))
         state.forget(KEPT_S, MAX_RECORDS)
     return None
 

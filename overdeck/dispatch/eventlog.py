@@ -44,11 +44,17 @@ TOPICS = {
 """What a client's event is called in the log."""
 
 TYPES: dict[str, tuple[str, ...]] = {
+    "document.checked": ("documents", "broken", "news"),
+    "document.synced": ("done", "open"),
     "hook.error": ("event", "end"),
+    "learning.captured": (),
     "notice.failed": ("about", "by"),
     "notice.sent": ("about", "by"),
     "rating.captured": ("rating", "low"),
+    "session.named": (),
     "tab.updated": ("state",),
+    "work.completed": ("turns",),
+    "work.created": (),
 }
 """What modules and the dispatcher say, and the fields of each."""
 

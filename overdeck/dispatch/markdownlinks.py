@@ -8,7 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 MAX_LINKS = 2000
 """Of one text; the rest are not looked at."""
@@ -22,14 +22,35 @@ _TEMPLATE = ("{{", "{%", "${", "<")
 _HEX = frozenset("0123456789abcdefABCDEF")
 
 
+def read(text: str) -> tuple[list[tuple[int, str, str]], list[str]]:
+    """The links and the anchors of a text."""
+    lines = list(_lines(text))
+    return _links(lines), _anchors(lines)
+
+
 def links(text: str) -> list[tuple[int, str, str]]:
     """Each reference to a file or a heading: (number of the line, path, fragment), both without their escapes.
 
     >>> links("See [a](b%20c.md#part), `[x](y)` and <https://example.org>.")
     [(1, 'b c.md', 'part')]
     """
+    return _links(_lines(text))
+
+
+def anchors(text: str) -> list[str]:
+    """The names under which parts of a text can be referred to: its headings', as GitHub makes them, and explicit ones.
+
+    >>> anchors("# What's new?\\n\\nOld\\n---\\n\\n# What's new?\\n<a id='here'></a>")
+    ['whats-new', 'old', 'whats-new-1', 'here']
+    """
+    return _anchors(_lines(text))
+
+
+def _links(lines: Iterable[tuple[int, str]]) -> list[tuple[int, str, str]]:
     found: list[tuple[int, str, str]] = []
-    for number, line in _lines(text):
+    for number, line in lines:
+        if "]" not in line:
+            continue
         for target in _targets(line):
             one = _split(target)
             if one:
@@ -39,16 +60,11 @@ def links(text: str) -> list[tuple[int, str, str]]:
     return found
 
 
-def anchors(text: str) -> list[str]:
-    """The names under which parts of a text can be referred to: its headings', as GitHub makes them, and explicit ones.
-
-    >>> anchors("# What's new?\\n\\nOld\\n---\\n\\n# What's new?\\n<a id='here'></a>")
-    ['whats-new', 'old', 'whats-new-1', 'here']
-    """
+def _anchors(lines: Iterable[tuple[int, str]]) -> list[str]:
     found: list[str] = []
     counts: dict[str, int] = {}
     before = ""
-    for _, line in _lines(text):
+    for _, line in lines:
         bare = line.strip()
         heading = ""
         marks = len(bare) - len(bare.lstrip("#"))
@@ -61,7 +77,7 @@ def anchors(text: str) -> list[str]:
             count = counts.get(name, 0)
             counts[name] = count + 1
             found.append(f"{name}-{count}" if count else name)
-        for mark in ('id="', "id='", 'name="', "name='"):
+        for mark in ('id="', "id='", 'name="', "name='") if "<" in line else ():
             at = line.find(mark)
             while at >= 0:
                 end = line.find(mark[-1], at + len(mark))

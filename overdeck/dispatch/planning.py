@@ -406,10 +406,13 @@ _DISPATCH_API = tuple(
         "commandrules",
         "eventlog",
         "gitcommand",
+        "lastresponse",
         "module",
+        "ownfolder",
         "passed",
         "said",
         "sessionfiles",
+        "sessionnames",
         "shell",
         "worktree",
     )

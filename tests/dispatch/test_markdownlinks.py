@@ -37,7 +37,9 @@ from overdeck.dispatch.markdownlinks import anchors, fragment, links
         ("f(x)[0](y)", [("y", "")]),
     ],
 )
-def test_references_are_read_and_code_comments_and_addresses_are_not(text: str, found: list[tuple[str, str]]) -> None:
+def test_references_are_read_and_code_comments_and_addresses_are_not(
+    text: str, found: list[tuple[str, str]]
+) -> None:
     assert [link[1:] for link in links(text)] == found
 
 
@@ -77,7 +79,8 @@ def test_any_text_can_be_read(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["[a](", "](", "`", "[x](((", "<!--", 'id="', "[]:", "%", "[a](x)", "# ", "](<", "# [a](b)", "=\n", "))))](("]
+    "piece",
+    ["[a](", "](", "`", "[x](((", "<!--", 'id="', "[]:", "%", "[a](x)", "# ", "](<", "# [a](b)", "=\n", "))))](("],
 )
 def test_a_text_made_to_be_slow_is_read_in_time(piece: str) -> None:
     text = piece * ((1 << 20) // len(piece))

@@ -1,4 +1,4 @@
-"""Files below one folder and nowhere else: no link, no dots and no name leads out of it, and no file is ever half there."""
+"""Files below one folder and nowhere else: no link, dots or name leads out of it, and no file is ever half there."""
 
 import os
 import stat
@@ -36,7 +36,12 @@ def test_a_file_is_replaced_whole_and_nothing_else_is_left(tmp_path: Path) -> No
 def test_what_is_more_than_a_name_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "in" / "a").mkdir(parents=True)
     with Folder(str(tmp_path / "in")) as folder:
-        for act in (folder.below, folder.remove, lambda n: folder.replace(n, b""), lambda n: folder.create(n, b"")):
+        for act in (
+            folder.below,
+            folder.remove,
+            lambda n: folder.replace(n, b""),
+            lambda n: folder.create(n, b""),
+        ):
             with pytest.raises(ValueError, match="name"):
                 act(name)
     assert names(tmp_path) == ["in"]
@@ -149,7 +154,7 @@ def test_old_files_go_when_there_are_many_and_what_a_killed_process_left_goes_so
     (tmp_path / "folder").mkdir()
     for name, age in (("new", 0), ("old", 100_000), (".x.1.tmp", 10_000), (".y.2.tmp", 10)):
         (tmp_path / name).write_text("")
-        os.utime(tmp_path / name, (os.stat(tmp_path).st_mtime - age,) * 2)
+        os.utime(tmp_path / name, (tmp_path.stat().st_mtime - age,) * 2)
     with Folder(str(tmp_path)) as folder:
         folder.forget(50_000, 10)
         assert len(names(tmp_path)) == 5, "few files are not looked through"

@@ -31,8 +31,8 @@ def test_a_prompt_that_asks_for_something_gives_a_name(prompt: str) -> None:
 
 @pytest.mark.parametrize(
     "prompt",
-    ["", " \n", "hi", "hello there", "yes", "ok go ahead", "continue", "looks good", "please run it", "refactor", "/clear",
-     "/compact keep the plan", "!ls -la docs", "#remember this rule", "7", "8 - good work", "9: well done indeed",
+    ["", " \n", "hi", "hello there", "yes", "ok go ahead", "continue", "looks good", "please run it", "refactor",
+     "/clear", "/compact keep the plan", "!ls -la docs", "#remember this rule", "7", "8 - good work", "9: well done",
      "10/10", "https://example.org/a/b", "🎉🎉 👍", "...", "12345 67890"],
 )  # fmt: skip
 def test_a_prompt_that_asks_for_nothing_gives_none(prompt: str) -> None:
@@ -48,9 +48,12 @@ def test_a_path_that_begins_a_task_is_no_command() -> None:
 
 
 SECRETS = [
-    "sk-live-abcdefghijkl", "AKIAIOSFODNN7EXAMPLE", "ghp_abcdefghijklmnopqrstuvwxyz012345", "wJalrXUtnFEMIKbPxRfiCYkey",
-    "xoxb-abcdefghijkl", "correct7horse", "https://user:pw@host/x", "me@example.org", "token=abcdef", "deadbeefcafebabe",
-    "PASSWORD:hunter", "ABCDEFGHIJKLMNOP", "aBcDeFgHiJ", "xkcdqwzrtplm", "10.0.0.17", "/home/dev/secret-plan", "+4915112345",
+    "sk-live-abcdefghijkl", "AKIAIOSFODNN7EXAMPLE", "ghp_abcdefghijklmnopqrstuvwxyz012345",
+    "wJalrXUtnFEMIKbPxRfiCYkey", "xoxb-abcdefghijkl", "correct7horse",
+    "https://user:pw@host/x", "me@example.org",
+    "token=abcdef", "deadbeefcafebabe", "PASSWORD:hunter", "ABCDEFGHIJKLMNOP", "aBcDeFgHiJ", "xkcdqwzrtplm",
+    "10.0.0.17", "/home/dev/secret-plan",
+    "+4915112345",
 ]  # fmt: skip
 
 
@@ -63,9 +66,9 @@ def test_what_is_no_word_is_not_kept(secret: str) -> None:
 
 @pytest.mark.parametrize(
     "prompt",
-    ["fix login, the password is hunter", "the password: hunter", "Password = hunter", "my passphrase is correct hunter",
-     "set the password to hunter", "curl it with Authorization: Bearer hunter", "das Passwort lautet hunter", "token:hunter x y",
-     "the 'secret' is hunter", "API key is hunter, use it"],
+    ["fix login, the password is hunter", "the password: hunter", "Password = hunter",
+     "my passphrase is correct hunter", "set the password to hunter", "curl it with Authorization: Bearer hunter",
+     "das Passwort lautet hunter", "token:hunter x y", "the 'secret' is hunter", "API key is hunter, use it"],
 )  # fmt: skip
 def test_what_stands_behind_the_name_of_a_secret_is_not_kept(prompt: str) -> None:
     assert "hunter" not in name_from(f"repair service\n{prompt}\n", words=20, columns=200).lower()
