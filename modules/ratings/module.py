@@ -1,14 +1,14 @@
 """Keeps explicit ratings: a prompt that is nothing but a number from 1 to 10, perhaps with a comment.
 
 ``7``, ``8 - good work``, ``9/10``, ``9/10, nice``: one line, the number first. A sentence that begins with a number is
-a sentence, several lines are a list, and a bare number behind a question is the answer to it. What is taken is said,
-so that a mistake is seen; nothing is ever read out of the wording.
+a sentence, several lines are a list, and a bare number behind a question is the answer to it (known where last-response
+is on). What is taken is said, so that a mistake is seen; nothing is ever read out of the wording.
 """
 
 import posix
 
 from overdeck.dispatch.eventlog import emit
-from overdeck.dispatch.jsontext import dumps, loads
+from overdeck.dispatch.jsontext import dumps
 from overdeck.dispatch.module import Call, Verdict, tell
 from overdeck.dispatch.record import now
 
@@ -16,8 +16,6 @@ DASHES = (" - ", " – ", " — ")
 MOST = 10
 MAX_COMMENT = 500
 """Letters; of a rated answer as well."""
-LAST_BYTES = 256 << 10
-"""So much of a transcript's end is looked through for the last answer."""
 
 
 def evaluate(call: Call) -> Verdict | None:
@@ -26,8 +24,10 @@ def evaluate(call: Call) -> Verdict | None:
     found = rating_of(prompt) if isinstance(prompt, str) else None
     if found is None:
         return None
+    from overdeck.dispatch.lastresponse import last_response  # most prompts are no rating
+
     rating, comment, of_ten = found
-    answer = last_answer(call.payload.get("transcript_path"))
+    answer = last_response(call.state.rpartition("/modules/")[0], call.session)
     if not of_ten and answer.rstrip().endswith(("?", "？")):
         return None
     low = rating < call.config["low"]
@@ -68,39 +68,6 @@ def rating_of(prompt: str) -> tuple[int, str, bool] | None:
     if not comment or not (comment[0].isalpha() or comment[0] > "\u2190"):  # a letter, or a sign such as a smile
         return None
     return int(digits), comment, of_ten
-
-
-def last_answer(transcript: object) -> str:
-    """The last thing the model said, by the client's transcript; empty where that cannot be known."""
-    if not isinstance(transcript, str) or not transcript.startswith("/"):
-        return ""
-    try:
-        fd = posix.open(transcript, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
-    except (OSError, ValueError):
-        return ""
-    try:
-        begin = max(0, posix.fstat(fd).st_size - LAST_BYTES)
-        lines = posix.pread(fd, LAST_BYTES, begin).split(b"\n")
-    except OSError:
-        return ""
-    finally:
-        posix.close(fd)
-    for line in reversed(lines[1:] if begin else lines):
-        if b'"assistant"' in line and (text := _said(line)):
-            return text
-    return ""
-
-
-def _said(line: bytes) -> str:
-    """The text of a transcript's line, if it is the main agent's; a tool call has none."""
-    try:
-        record = loads(line.decode("utf-8", "replace"))
-    except ValueError:
-        return ""
-    message = record.get("message") if isinstance(record, dict) and record.get("type") == "assistant" else None
-    blocks = message.get("content") if isinstance(message, dict) and not record.get("isSidechain") else None
-    texts = [b.get("text") for b in blocks if isinstance(b, dict)] if isinstance(blocks, list) else [blocks]
-    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def append(path: str, line: str) -> None:

@@ -78,8 +78,8 @@ NOW = ("jsontext", "clients", "plan", "kept", "module", "record", "runner", "mer
 
 LATER = (
     "adopted", "commandrules", "descendants", "eventlog", "failside", "keepgoing", "lastresponse", "matchers",
-    "ownfolder", "places", "rawanswer", "said", "sessionfiles", "sessionnames", "shell", "shellscripts",
-    "shelltext", "stdin", "writing",
+    "observing", "ownfolder", "places", "rawanswer", "said", "sessionfiles", "sessionnames", "shell",
+    "shellscripts", "shelltext", "stdin", "writing",
 )  # fmt: skip
 """What few calls need: read and made a module at the first look into it."""
 

@@ -7,7 +7,7 @@ ours never holds text of a prompt, an answer or a tool: a type, who wrote it, a 
 
 from __future__ import annotations
 
-from overdeck.dispatch import record
+from overdeck.dispatch import jsontext, observing, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,4 +78,5 @@ def write(path: str, type: str, source: str, session: str, fields: Mapping[str, 
     """Append the line; texts are cut at MAX_VALUE, and a session that is no short name is left out."""
     short = {key: value[:MAX_VALUE] if isinstance(value, str) else value for key, value in fields.items()}
     session = session if len(session) <= MAX_VALUE else ""
-    record.journal(path, MAX_BYTES, {"type": type, "source": source, "session": session, **short})
+    line = {"ts": record.now(), "type": type, "source": source, "session": session, **short}
+    observing.append(path, (jsontext.dumps(line) + "\n").encode("utf-8", "replace"), MAX_BYTES, spooled=False)

@@ -287,6 +287,8 @@ def _native(table: dict[str, Any], cls: str, path: str) -> list[str] | None:
     known = ("type", *NATIVE_FIELDS)
     if not strings(fields) or not fields or not set(fields) <= set(known):
         raise ManifestError(path, f"native must list some of {', '.join(known)}")
+    if {"type", "id"} <= set(fields):
+        raise ManifestError(path, "the event log is no spool: native lists either type or id")
     untold = sorted(set(table["events"]) - set(TOPICS)) if "type" in fields else []
     if untold:
         raise ManifestError(path, f"{untold[0]} has no type in the event log: {', '.join(TOPICS)} have")

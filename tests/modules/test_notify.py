@@ -1,9 +1,7 @@
 """notify: what reaches the owner, by which way, and what no configuration can make it do."""
 
 import json
-import os
 import socket
-import stat
 import threading
 import time
 from collections.abc import Iterator
@@ -71,7 +69,9 @@ def configured(front: Front, **config: object) -> Front:
     ship(front, "notify", "events")
     manifest = front.modules / "events" / "module.toml"
     head, _, events = manifest.read_text().partition("[events]\n")
-    manifest.write_text("\n".join([head, "[events]", *(event for event in events.splitlines() if event in AT), ""]))
+    manifest.write_text(
+        "\n".join([head, "[events]", *(event for event in events.splitlines() if event in AT), ""])
+    )
     lines = [f"{key} = {json.dumps(value)}" for key, value in {"desktop": "", **config}.items() if key != "fields"]
     fields = config.get("fields", {})
     assert isinstance(fields, dict)
@@ -108,7 +108,11 @@ STOP = recorded("claude-code/Stop")
 
 def test_a_server_gets_the_notice_as_json_with_the_owners_own_fields(front: Front, server: Server) -> None:
     configured(front, url=server.url, fields={"voice_id": "v1", "voice_enabled": True})
-    payload = {**STOP, "cwd": "/home/dev/proj", "last_assistant_message": "Long.\n🎯 COMPLETED: the parser is fixed\n"}
+    payload = {
+        **STOP,
+        "cwd": "/home/dev/proj",
+        "last_assistant_message": "Long.\n🎯 COMPLETED: the parser is fixed\n",
+    }
     assert front.call(payload).stdout == ""
     assert told(front) == [("notice.sent", "done", "http")]
     path, body = server.got[0]
@@ -162,7 +166,9 @@ def test_the_desktop_is_told_by_notify_send_with_its_markup_escaped(front: Front
     assert (tmp_path / "told.got").read_text().splitlines()[-2:] == ["claude: sub", "&lt;b&gt;a&lt;/b&gt; &amp; b"]
 
 
-def test_a_question_is_told_and_an_idle_client_only_where_the_owner_asks_for_it(front: Front, server: Server) -> None:
+def test_a_question_is_told_and_an_idle_client_only_where_the_owner_asks_for_it(
+    front: Front, server: Server
+) -> None:
     configured(front, url=server.url)
     front.call(recorded("claude-code/Notification.idle_prompt"))
     front.call(recorded("claude-code/Notification.permission_prompt"))
@@ -225,7 +231,7 @@ def test_a_proxy_of_the_environment_is_not_asked(front: Front, server: Server) -
         address = f"http://127.0.0.1:{proxy.server_port}"
         names = ("http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy", "https_proxy")
         configured(front, url=server.url)
-        front.call(STOP, env={name: address for name in names})
+        front.call(STOP, env=dict.fromkeys(names, address))
         told(front)
         proxy.shutdown()
         assert (len(server.got), proxy.got) == (1, [])
@@ -307,4 +313,4 @@ def test_a_way_that_fails_keeps_no_other_from_being_gone(front: Front, server: S
     configured(front, command=[str(tmp_path / "missing"), "{message}"], url=server.url)
     assert front.call(STOP).stdout == ""
     assert told(front, 2) == [("notice.failed", "done", "command"), ("notice.sent", "done", "http")]
-    assert stat.S_IMODE(os.stat(front.state / "errors" / "notify.jsonl").st_mode) == 0o600
+    assert (front.state / "errors" / "notify.jsonl").stat().st_mode & 0o777 == 0o600
