@@ -180,6 +180,17 @@ def _rows(folder: Path) -> list[Row]:
             1.1,
         )
     )
+    acting = fleets.shipped_fleet(folder / "acting", fleets.every_pack())
+    rows.append(
+        Row(
+            "every pack on, journal and capture write each call: after a tool that no module minds / `true`",
+            true,
+            command_arm("every pack", [str(built.path), "PostToolUse", "--plan", str(acting)]),
+            fleets.call("echo hi", output="hi", event="PostToolUse"),
+            1.1,
+            1.1,
+        )
+    )
     if cat is not None:
         rows += [
             Row(

@@ -20,7 +20,11 @@ MADE_BY_HAND = CLASSES[:-1]
 DEFAULT_TOTAL_MS = 8000
 MAX_TOTAL_MS = 600_000
 """The longest that the native front waits (launcher.c)."""
-NATIVE_FIELDS = ("event", "tool", "session", "sub", "in", "error")
+NATIVE_FIELDS = ("id", "event", "tool", "session", "sub", "in", "error", "cwd", "agent")
+"""What a native observer may log, in this order. With ``id``, which no other line has, its file is a spool that is
+replayed: it is never rolled, and when it is full it takes no more."""
+NATIVE_MORE = ("cwd", "agent")
+"""Of these, what a module that ships logs only where the config asks for it: where the work is, and by whom."""
 
 
 class PlanError(Exception):

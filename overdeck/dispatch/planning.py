@@ -13,6 +13,8 @@ from overdeck.dispatch.manifest import Manifest, ManifestError, read_manifest, r
 from overdeck.dispatch.plan import (
     DEFAULT_TOTAL_MS,
     MAX_TOTAL_MS,
+    NATIVE_FIELDS,
+    NATIVE_MORE,
     Module,
     Native,
     Plan,
@@ -39,6 +41,8 @@ MAX_MODULES = 512
 MAX_LITERALS = 8192
 """For one event; the native front (launcher.c) has room for so many."""
 DEFAULT_NATIVE_BYTES = 16 << 20
+SPOOL_BYTES = 64 << 20
+"""Of lines that nobody has replayed; then no more are taken."""
 _RECIPE_HEADER = "overdeck-recipe 1"
 _CONFIG_KEYS = {"packs", "modules", "clients", "telemetry", "plugins"}
 
@@ -208,8 +212,10 @@ def compile_plan(recipe: Recipe, fleet: Fleet, event: str) -> Plan:
             if manifest.code:
                 plan.sources.append((*stamp(manifest.code), manifest.code))
         if manifest.native is not None:
-            path = f"{recipe.state}/modules/{manifest.id}/journal.jsonl"
-            module.native = Native(manifest.native, DEFAULT_NATIVE_BYTES, path)
+            asked_for = [*manifest.native, *_more(manifest.config)]
+            name, most = ("spool", SPOOL_BYTES) if "id" in asked_for else ("journal", DEFAULT_NATIVE_BYTES)
+            path = f"{recipe.state}/modules/{manifest.id}/{name}.jsonl"
+            module.native = Native([field for field in NATIVE_FIELDS if field in asked_for], most, path)
         plan.modules.append(module)
     plan.modules += routing.sentinels(recipe.client, event, plan.modules)
     if len(plan.modules) > MAX_MODULES or sum(len(m.literals) for m in plan.modules) > MAX_LITERALS:
@@ -339,7 +345,16 @@ def overlay(manifest: Manifest, user: dict[str, Any], config_path: str) -> None:
         if type(value) is not type(config[key]):
             raise ManifestError(config_path, f"{where} must be a {type(config[key]).__name__}")
         config[key] = value
+    if manifest.native is not None and not set(_more(config)) <= set(NATIVE_MORE):
+        where = f"[modules.{manifest.id}] more"
+        raise ManifestError(config_path, f"{where} must list some of {', '.join(NATIVE_MORE)}")
     manifest.config = config
+
+
+def _more(config: dict[str, Any]) -> list[str]:
+    """What the config asks a native observer to log beyond its manifest's fields."""
+    more = config.get("more", [])
+    return [str(field) for field in more] if isinstance(more, list) else []
 
 
 def _imports(path: str) -> list[str]:

@@ -111,7 +111,12 @@ def test_a_redraw_loads_only_what_it_needs(desk: Desk) -> None:
         env={**desk.environ, "PYTHONPATH": package},
     )  # fmt: skip
     names = done.stdout.decode().splitlines()[-1].split()
-    assert {name for name in names if not name.startswith("overdeck")} <= {"__future__", "atexit", "select", "_json"}
+    assert {name for name in names if not name.startswith("overdeck")} <= {
+        "__future__",
+        "atexit",
+        "select",
+        "_json",
+    }
     ours = {name for name in names if name.startswith("overdeck")}
     assert {name for name in ours if not name.startswith(ALLOWED)} == set() and len(ours) < 20, ours
 

@@ -108,11 +108,11 @@ class Front:
         )
         return folder
 
-    def install(self) -> None:
-        """Write recipe and plans, as ``overdeck install`` does."""
+    def install(self, *events: str) -> None:
+        """Write recipe and plans, as ``overdeck install`` does; where a few events are enough, their plans alone."""
         replace(f"{self.recipe.plans}/{planning.RECIPE}", self.recipe.encode())
         fleet = planning.load(self.recipe)
-        for event in {event for module in fleet.enabled for event in module.events}:
+        for event in events or {event for module in fleet.enabled for event in module.events}:
             planning.write_plan(self.recipe, planning.compile_plan(self.recipe, fleet, event))
 
     def argv(self, event: str) -> list[str]:
