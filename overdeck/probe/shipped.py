@@ -128,10 +128,7 @@ def _skill(gate: Manifest, client: Client, room: Room) -> Needs:
     named = [str(rule["skill"]) for rule in rules if re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", str(rule["skill"]))]
     if not named:
         return Needs("it has no rule for a skill whose name a file can have and whose words no prompt has said")
-    skill = client.skill(named[0], room.home)
-    if isinstance(skill, str):
-        return Needs(skill)
-    call, file = skill
+    call, file = client.skill(named[0], room.home)
     text = f"---\nname: {named[0]}\ndescription: A canary of overdeck probe.\n---\nThis skill says nothing.\n"
     return Needs(call, {file: text})
 

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from overdeck.dispatch.dialects.routing import JUDGED, own_event, own_matcher, routes
+from overdeck.dispatch.dialects.routing import in_shell, own_event, own_matcher, routes
 from overdeck.dispatch.manifest import Manifest
-from overdeck.dispatch.matchers import looks_at_files
 from overdeck.paths import Places
 from overdeck.wiring.sources import PROJECT_FILES, user_settings
 
@@ -105,8 +104,8 @@ def union_for(client: str, enabled: list[Manifest]) -> dict[str, str]:
         for event, matcher in module.events.items():
             if own_event(client, event):
                 found.setdefault(event, []).append(routes(client, event, matcher))
-                if client == "codex" and event in JUDGED and module.cls == "gate" and looks_at_files(matcher):
-                    found[event].append(["Bash"])  # it applies a patch that stands in a shell command, too
+                if in_shell(client, event, module.cls, matcher):
+                    found[event].append(["Bash"])
     return {event: own_matcher(client, event, routed) for event, routed in found.items()}
 
 

@@ -81,8 +81,8 @@ class Client(Protocol):
         """A call of its tool that starts a subagent; ``more`` is laid over its input."""
         ...
 
-    def skill(self, name: str, home: Path) -> tuple[Call, Path] | str:
-        """A call of its tool that starts a skill, and the file of that skill; a text says why it has no such tool."""
+    def skill(self, name: str, home: Path) -> tuple[Call, Path]:
+        """The call by which its model takes up a skill, and the file of that skill."""
         ...
 
     def session(self, id: str) -> tuple[str, ...]:

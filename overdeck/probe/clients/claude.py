@@ -91,7 +91,7 @@ def subagent(prompt: str, more: Mapping[str, Any]) -> Call:
     return Call("Agent", {"description": "canary", "prompt": prompt, "subagent_type": "general-purpose", **more})
 
 
-def skill(name: str, home: Path) -> tuple[Call, Path] | str:
+def skill(name: str, home: Path) -> tuple[Call, Path]:
     return Call("Skill", {"skill": name}), home / ".claude" / "skills" / name / "SKILL.md"
 
 

@@ -76,8 +76,10 @@ def subagent(prompt: str, more: Mapping[str, Any]) -> Call:
     return Call("spawn_agent", {"message": prompt, **more}, "multi_agent_v1")
 
 
-def skill(name: str, home: Path) -> tuple[Call, Path] | str:
-    return "Codex has no tool for skills: its model reads their files, and no hook is told that one is a skill"
+def skill(name: str, home: Path) -> tuple[Call, Path]:
+    """It has no tool for skills: its model reads their files in a shell (measured)."""
+    file = home / ".codex" / "skills" / name / "SKILL.md"
+    return read(file), file
 
 
 def session(id: str) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ def subagent(prompt: str, more: Mapping[str, Any]) -> Call:
     return Call("invoke_agent", {"agent_name": "generalist", "prompt": prompt, **more})
 
 
-def skill(name: str, home: Path) -> tuple[Call, Path] | str:
+def skill(name: str, home: Path) -> tuple[Call, Path]:
     return Call("activate_skill", {"name": name}), home / ".gemini" / "skills" / name / "SKILL.md"
 
 

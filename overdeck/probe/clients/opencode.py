@@ -112,7 +112,7 @@ def subagent(prompt: str, more: Mapping[str, Any]) -> Call:
     return Call("task", {"description": "canary", "prompt": prompt, "subagent_type": "general", **more})
 
 
-def skill(name: str, home: Path) -> tuple[Call, Path] | str:
+def skill(name: str, home: Path) -> tuple[Call, Path]:
     return Call("skill", {"name": name}), home / ".config" / "opencode" / "skill" / name / "SKILL.md"
 
 
