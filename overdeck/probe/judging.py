@@ -36,12 +36,14 @@ class Fired:
 
 @dataclass(frozen=True)
 class HookReport:
-    """One hook. ``expected``: a call that it is for was played, so it should have started."""
+    """One hook. ``scope``: in whose settings it was played. ``expected``: a call that it is for was played, so it should
+    have started."""
 
     event: str
     matcher: str
     command: str
     file: str
+    scope: str
     ours: bool
     expected: bool
     started: int
@@ -137,7 +139,7 @@ def _hook(client: str, number: int, hook: Hook, sessions: Sequence[facts.Played]
     if expected and not fires:
         trouble.append("it never started, although a call that it is for was played")
     return HookReport(
-        hook.event, hook.matcher, hook.shown, hook.file, hook.ours, expected, len(fires),
+        hook.event, hook.matcher, hook.shown, hook.file, hook.scope, hook.ours, expected, len(fires),
         median(times) if times else None, tuple(fires), tuple(dict.fromkeys(trouble)),
     )  # fmt: skip
 

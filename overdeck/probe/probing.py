@@ -21,6 +21,7 @@ from overdeck.probe.session import DEADLINE_S, find, play
 from overdeck.probe.shipped import SESSION, SUBAGENT, needs_of, prepare
 from overdeck.process import NotCompleted, run
 from overdeck.wiring import clients as wired
+from overdeck.wiring.scope import scope_of
 from overdeck.wiring.settings import read_settings
 from overdeck.wiring.sources import all_files, silenced
 
@@ -57,7 +58,11 @@ def probe(
             hint="install it, or name another: overdeck probe --client " + "|".join(clients.NAMES),
             code="no-client",
         )
-    files = [read_settings(path) for path in settings] if settings else all_files(places, folder, {name})
+    files = (
+        [read_settings(path, client=name, scope=scope_of(path, name, places)) for path in settings]
+        if settings
+        else all_files(places, folder, {name})
+    )
     recipe = recipe_for(places, name)
     choice = hooks.choose(files, silenced(files), recipe, yes=yes, fleet=not settings)
 
@@ -76,7 +81,7 @@ def probe(
                 records.mkdir()
                 if record is not None and name == "opencode":
                     recording.put_plugin(client.settings_file(base.home).parent, records)
-                hooks.write(client.settings_file(base.home), played, records, choice.plugin)
+                hooks.write(client, base, played, records, choice.plugin)
                 more = client.session(SESSION) if guard == "plain" else ()
                 session = play(
                     client, program, base, said, guard=guard, user=environ, more=more, deadline_s=deadline_s

@@ -60,7 +60,7 @@ def sentinels(client: str, event: str, modules: list[Module]) -> list[Module]:
 
 
 def in_shell(client: str, event: str, cls: str, matcher: str) -> bool:
-    """Whether a module must be asked at this client's shell commands for what may stand inside one: a patch, a skill."""
+    """Whether a module is asked at this client's shell commands for what may stand in one: a patch, a skill."""
     judges = client == "codex" and event in JUDGED and cls == "gate"
     return judges and (matchers.looks_at_files(matcher) or _looks_at_skills(matcher))
 
