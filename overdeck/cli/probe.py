@@ -102,6 +102,9 @@ def show(report: "Report", out: Output) -> None:
     for hook in report.hooks:
         for told in dict.fromkeys(fire.user_sees for fire in hook.fires if fire.user_sees):
             out.line(f"{hook.event}: the user would have seen: {on_one_line(told)}")
+    for hook in report.hooks:
+        if hook.not_asked:
+            out.line(f"{hook.event}: not asked: {hook.not_asked}")
     for line in report.listed:
         out.line(f"not played (--yes plays it): {on_one_line(line)}")
     if report.own_code:

@@ -15,14 +15,11 @@ from overdeck.dispatch import sessionfiles
 from overdeck.dispatch.manifest import Manifest
 from overdeck.dispatch.module import Call as Asked
 from overdeck.paths import Places
-from overdeck.probe.clients import Client, Guard
+from overdeck.probe.clients import SUBAGENT, Client, Guard
 from overdeck.probe.mock.script import Call
 from overdeck.probe.room import Room
 from overdeck.probe.session import PROMPT
 from overdeck.wiring import madeup
-
-SUBAGENT = "CANARY-OF-OVERDECK"
-"""Stands in the prompt of each subagent: the mock model ends such a conversation at once."""
 
 NOBODY = "overdeck-probe"
 """A kind of subagent that there is none of: the client can only say so."""

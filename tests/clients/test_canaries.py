@@ -9,9 +9,9 @@ from pinned import found
 
 from overdeck.authoring.fleet import load_fleet, recipe_for
 from overdeck.paths import Places
-from overdeck.probe.clients import NAMES, named
+from overdeck.probe.clients import NAMES, SUBAGENT, named
 from overdeck.probe.mock.script import DONE
-from overdeck.probe.shipped import SUBAGENT, needs_of, prepare
+from overdeck.probe.shipped import needs_of, prepare
 
 pytestmark = pytest.mark.timeout(300)  # a loaded machine is five times slower
 

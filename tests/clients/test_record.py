@@ -18,11 +18,21 @@ pytestmark = pytest.mark.timeout(300)  # a loaded machine is five times slower
 PAYLOADS = Path(__file__).resolve().parent.parent / "payloads"
 FOLDERS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini-cli", "opencode": "opencode"}
 NEEDED = {
-    "claude": {"PreToolUse.Bash", "PreToolUse.Read", "PostToolUse.Write", "UserPromptSubmit", "Stop"},
-    "codex": {"PreToolUse.Bash", "PostToolUse.Bash", "PostToolUse.apply_patch", "UserPromptSubmit", "Stop"},
-    "gemini": {"BeforeTool.run_shell_command", "AfterTool.write_file", "BeforeAgent", "AfterAgent"},
+    "claude": {
+        "PreToolUse.Bash", "PreToolUse.Read", "PostToolUse.Write", "UserPromptSubmit", "Stop", "PreCompact.auto",
+        "SubagentStart", "SubagentStop", "PostToolUseFailure.Bash", "StopFailure.unknown", "CwdChanged", "TaskCreated",
+        "TaskCompleted", "SessionStart.compact",
+    },
+    "codex": {
+        "PreToolUse.Bash", "PostToolUse.Bash", "PostToolUse.apply_patch", "UserPromptSubmit", "Stop",
+        "PreCompact.auto", "PostCompact.auto", "SubagentStart", "SessionEnd.other",
+    },
+    "gemini": {
+        "BeforeTool.run_shell_command", "AfterTool.write_file", "BeforeAgent", "AfterAgent", "PreCompress.auto",
+        "SessionEnd.exit",
+    },
     "opencode": {"tool.execute.before.bash", "tool.execute.after.write", "event.session.created", "chat.message"},
-}
+}  # fmt: skip
 VARIES = {
     "claude": ("/permission_mode", "/agent_id", "/agent_type", "/prompt_id"),
     "codex": ("/tool_input/resume",),

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from overdeck.probe.clients import Stage
+from overdeck.probe.clients import SUBAGENT, Rare, Stage
 from overdeck.probe.mock import responses
 from overdeck.probe.mock.script import Call, Reply
 from overdeck.probe.mock.wire import Wire
@@ -16,6 +16,7 @@ program = "codex"
 wire: Wire = responses
 guards = False
 hands_on_unknown_keys = True
+attended = ("PermissionRequest", "Interrupt")
 
 _MODEL = "gpt-5.5"
 """One of its catalogue: without one it offers no ``apply_patch``."""
@@ -84,3 +85,14 @@ def skill(name: str, home: Path) -> tuple[Call, Path]:
 
 def session(id: str) -> tuple[str, ...]:
     return ()
+
+
+_subagent = (Reply(calls=(subagent(f"{SUBAGENT}: say done", {}),)), Reply("Waited.", delay_s=2))
+_full = (Reply(calls=(shell("true"),), tokens=990_000), Reply(calls=(shell("true"),)))
+
+rare = {
+    "PreCompact": Rare(_full, "auto"),
+    "PostCompact": Rare(_full, "auto"),
+    "SubagentStart": Rare(_subagent),
+    "SubagentStop": Rare(_subagent, certain=False),  # it ends with its main thread, whoever is at work
+}

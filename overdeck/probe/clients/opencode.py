@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from overdeck.errors import not_found
-from overdeck.probe.clients import Stage
+from overdeck.probe.clients import Rare, Stage
 from overdeck.probe.mock import anthropic
 from overdeck.probe.mock.script import Call, Reply
 from overdeck.probe.mock.wire import Wire
@@ -18,6 +18,8 @@ program = "opencode"
 wire: Wire = anthropic
 guards = False
 hands_on_unknown_keys = True
+rare: Mapping[str, Rare] = {}
+attended = ()
 
 _PLUGIN_PACKAGE = "node_modules/@opencode-ai/plugin"
 
