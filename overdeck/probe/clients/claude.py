@@ -17,15 +17,7 @@ wire: Wire = anthropic
 guards = True
 hands_on_unknown_keys = False
 
-attended = (
-    "Setup",
-    "PermissionRequest",
-    "PermissionDenied",
-    "Notification",
-    "Elicitation",
-    "ElicitationResult",
-    "TeammateIdle",
-)
+attended = ("PermissionRequest", "Notification", "Elicitation", "ElicitationResult")
 
 _WINDOW = 100_000
 """Tokens after which it compacts a conversation; fewer are raised to this (measured)."""
