@@ -47,6 +47,8 @@ class MachinePage(Page):
 
     DEFAULT_CSS = """
     MachinePage Static.line { height: auto; padding: 0 1; }
+    MachinePage #verdict { text-style: bold; }
+    MachinePage #verdict.strained { color: $error; }
     MachinePage #unsaid { color: $text-muted; }
     MachinePage #changes { height: auto; max-height: 30%; }
     MachinePage #events { height: auto; max-height: 30%; }
@@ -74,6 +76,7 @@ class MachinePage(Page):
         self._looking = False
 
     def body(self) -> ComposeResult:
+        yield Static("", markup=False, id="verdict", classes="line")
         yield Static("", markup=False, id="hooks-line", classes="line")
         yield RowTable[HookProcess](
             tables.HOOKS, lambda one: str(one.process.pid), sort_by="state", id="hooks", max_width=30
@@ -142,7 +145,9 @@ class MachinePage(Page):
         self.query_one("#changes", RowTable).show(found.changes if found.watched else (), found.at)
         logged = found.calls.last is not None
         calls = (tables.calls_line(found), tables.history_line(found)) if logged else ("no call yet",)
+        self.query_one("#verdict").set_class(found.verdict.state == "strained", "strained")
         texts = {
+            "verdict": tables.verdict_line(found),
             "hooks-line": tables.hooks_line(found),
             "calls-line": "\n".join(calls),
             "machine-line": tables.machine_line(found),
