@@ -24,8 +24,7 @@ def machine(
 ) -> None:
     """Hook processes alive now, orphans, calls per second and cost per event, what tasks wait for. Changes nothing.
 
-    What overdeck tui shows on its machine page, and whether the machine is strained; overdeck doctor looks longer and at
-    more.
+    What overdeck tui shows on its machine page, whether the machine is strained above all. Doctor looks at more.
     """
     from overdeck.machine.window import LONG_S
     from overdeck.wiring.atwork import tables

@@ -156,7 +156,7 @@ class MachinePage(Page):
         for id, text in texts.items():
             self.query_one(f"#{id}", Static).update(text)
         self.standing = Standing(
-            as_of=found.at if logged else None,
+            as_of=found.at,
             missing="" if logged else tables.NO_CALLS,
             warnings=found.problems,
             facts=self._facts(found, len(hooks)),

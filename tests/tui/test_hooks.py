@@ -30,7 +30,7 @@ from overdeck.telemetry.store import exclusive
 from overdeck.tui.confirm import Confirm
 from overdeck.tui.forms import Form
 from overdeck.tui.hooks import HooksPage
-from overdeck.tui.hooks.detail import Detail
+from overdeck.tui.hooks.pane import Detail
 from overdeck.tui.hooks.tail import TailPane
 from overdeck.tui.themes import NAMES, NO_COLOUR
 from overdeck.wiring.deadlauncher import dead_launchers
