@@ -18,7 +18,7 @@ from overdeck.tui import themes
 from overdeck.tui.page import Page
 from overdeck.tui.palette import Actions
 from overdeck.tui.surroundings import Surroundings
-from overdeck.typable import typable
+from overdeck.tui.typable import typable
 
 
 def _hooks(around: Surroundings, *, alone: bool = False) -> Page:

@@ -22,7 +22,7 @@ from overdeck.tui.page import Page
 from overdeck.tui.standing import Standing
 from overdeck.tui.surroundings import Surroundings
 from overdeck.tui.table import RowTable
-from overdeck.typable import typable
+from overdeck.tui.typable import typable
 
 _OTHER_COLUMNS = 61
 """Cells that the columns besides the axis take, as far as the verdict."""

@@ -21,7 +21,7 @@ from overdeck.tui.keybar import KeyBar
 from overdeck.tui.standing import Standing
 from overdeck.tui.surroundings import Surroundings
 from overdeck.tui.table import RowTable
-from overdeck.typable import typable, typable_in
+from overdeck.tui.typable import typable, typable_in
 
 TABS = (
     ("hooks", "1", "Hooks"),

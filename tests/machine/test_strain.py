@@ -23,9 +23,16 @@ def with_group(**more: Any) -> Seen:
     return QUIET._replace(changes=(QUIET.changes[0], GROUP._replace(**more)))
 
 
+def waiting(**shares: float) -> Seen:
+    return with_group(waited=CALM | shares)
+
+
 def test_a_quiet_machine_is_ok() -> None:
     verdict = judge(QUIET)
     assert (verdict.state, verdict.said, verdict.strains, verdict.uncounted) == ("ok", "machine ok", (), ())
+
+
+IN_WORK = "in …/slice/work"
 
 
 @pytest.mark.parametrize(
@@ -33,16 +40,20 @@ def test_a_quiet_machine_is_ok() -> None:
     [
         ("load", QUIET._replace(load=Load(8.5, 1.0, 4)), "load 8.5 on 4 processors (bar: 2 for each)"),
         ("steal", QUIET._replace(steal=0.25), "the hypervisor took 25% of the processors (bar: 10%)"),
-        ("cpu", with_group(waited=CALM | {"cpu": 0.6}), "somebody in …/slice/work waited for cpu 60% of 2.0 s (bar: 60%)"),
-        ("io", with_group(waited=CALM | {"io": 0.5}), "somebody in …/slice/work waited for disk 50% of 2.0 s (bar: 40%)"),
-        ("throttled", with_group(throttled=2), "the CPU quota in …/slice/work stopped it in 2 of 20 periods (bar: 10%)"),
-        ("processes", with_group(refused=1), "1 fork refused in …/slice/work at the limit of processes"),
-        ("processes", with_group(processes=90), "90 of 100 processes in …/slice/work are there"),
-        ("killed", with_group(oom_kills=2), "2 processes killed for memory in …/slice/work"),
+        ("cpu", waiting(cpu=0.6), f"somebody {IN_WORK} waited for cpu 60% of 2.0 s (bar: 60%)"),
+        ("io", waiting(io=0.5), f"somebody {IN_WORK} waited for disk 50% of 2.0 s (bar: 40%)"),
+        (
+            "throttled",
+            with_group(throttled=2),
+            f"the CPU quota {IN_WORK} stopped it in 2 of 20 periods (bar: 10%)",
+        ),
+        ("processes", with_group(refused=1), f"1 fork refused {IN_WORK} at the limit of processes"),
+        ("processes", with_group(processes=90), f"90 of 100 processes {IN_WORK} are there"),
+        ("killed", with_group(oom_kills=2), f"2 processes killed for memory {IN_WORK}"),
         ("orphans", QUIET._replace(orphans=1), "1 process of hooks has no client any more"),
         ("hooks", QUIET._replace(hooks_ms_per_s=400.0), "the client waits for hooks 40% of the time (bar: 25%)"),
     ],
-)  # fmt: skip
+)
 def test_each_reason_is_given_in_words_with_its_bar(about: str, seen: Seen, said: str) -> None:
     verdict = judge(seen)
     assert verdict.state == "strained"
@@ -55,7 +66,7 @@ def test_each_reason_is_given_in_words_with_its_bar(about: str, seen: Seen, said
     [
         QUIET._replace(load=Load(8.0, 8.0, 4)),
         QUIET._replace(steal=0.09),
-        *(with_group(waited=CALM | {name: bar - 0.01}) for name, bar in STALLED.items()),
+        *(waiting(**{name: bar - 0.01}) for name, bar in STALLED.items()),
         with_group(throttled=1),
         with_group(processes=89),
         QUIET._replace(hooks_ms_per_s=1000 * IN_HOOKS - 1),
@@ -79,7 +90,7 @@ def test_several_reasons_are_all_said() -> None:
 def test_one_look_judges_what_needs_no_second_one_and_says_so_of_the_rest() -> None:
     first = QUIET._replace(watched=False)
     assert judge(first).said == "machine not judged: it was looked at once, the second look tells"
-    stalled = with_group(waited=CALM | {"cpu": 1.0})._replace(watched=False)
+    stalled = waiting(cpu=1.0)._replace(watched=False)
     assert judge(stalled).state == "unknown"
     assert judge(first._replace(orphans=1)).state == "strained"
 

@@ -20,7 +20,7 @@ def tui(registry: RegistryOption = None, theme: ThemeOption = None) -> None:
         need_terminal("od-incidents list --json")
         from overdeck.tui.app import run
         from overdeck.tui.surroundings import Surroundings
-        from overdeck.typable import off_path
+        from overdeck.tui.typable import off_path
 
         chosen = here.root if registry else None
         around = Surroundings(dict(os.environ), registry=chosen, folder=off_path(os.environ))

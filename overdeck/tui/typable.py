@@ -11,9 +11,12 @@ from overdeck.process import DOORS, script
 _TO_TYPE = re.compile(rf"(\b[Tt]ype: |\b[Nn]ext: |; )({'|'.join(DOORS)})(?= [a-z])")
 
 
-def off_path(environ: Mapping[str, str]) -> Path | None:
-    """The folder of our commands where PATH does not lead to them; None where it does, or they are not installed."""
-    here = script("overdeck")
+def off_path(environ: Mapping[str, str], here: Path | None = None) -> Path | None:
+    """The folder of our commands where PATH does not lead to them; None where it does, or they are not installed.
+
+    ``here``: the command ``overdeck``, None: the one of this installation.
+    """
+    here = here or script("overdeck")
     if not here.exists():
         return None
     found = which("overdeck", path=environ.get("PATH", ""))
