@@ -24,7 +24,10 @@ VERBS = [
     Verb("memory", "overdeck.cli.memory:app", KEPT),
     Verb("commit-gate", "overdeck.cli.commitgate:gate", WIRING),
     Verb("git-hook", "overdeck.cli.commitgate:hook", WIRING),
+    Verb("statusline", "overdeck.cli.statusline:statusline", FIRED),
     Verb("tui", "overdeck.cli.tui:tui", FIRED),
     Verb("ingest", "overdeck.cli.ingest:ingest", FIRED),
     Verb("fires", "overdeck.cli.fires:app", FIRED),
+    Verb("events", "overdeck.cli.events:app", FIRED),
+    Verb("capture", "overdeck.cli.capture:app", FIRED),
 ]
