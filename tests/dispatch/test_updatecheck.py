@@ -1,5 +1,6 @@
 """Versions that do not fit are found by one worker at a time, that nobody waits for; older code replaces nothing."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -92,6 +93,29 @@ def test_older_code_replaces_nothing_and_says_so(front: Front) -> None:
     assert "0.2.0 wrote the plans of claude and 0.1.9 is on disk: overdeck install" in looked(front)["said"]
     assert wired(front) == "0.2.0"
     assert {path: path.read_bytes() for path in front.plans.glob("*.plan")} == plans
+
+
+def test_what_is_installed_meanwhile_is_not_overwritten(front: Front, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk(front, "0.3.0")
+    compile_plan = planning.compile_plan
+
+    def while_somebody_installs(*args):
+        front.recipe.version = "0.4.0"
+        (front.plans / "recipe").write_bytes(front.recipe.encode())
+        return compile_plan(*args)
+
+    monkeypatch.setattr(planning, "compile_plan", while_somebody_installs)
+    before = (front.plans / "PreToolUse.plan").read_bytes()
+    updatecheck.check(str(front.state))
+    assert (wired(front), (front.plans / "PreToolUse.plan").read_bytes()) == ("0.4.0", before)
+
+
+def test_plans_that_somebody_is_writing_are_left_to_them(front: Front) -> None:
+    disk(front, "0.3.0")
+    with (front.plans / planning.LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert updatecheck.check(str(front.state))["said"] == ""
+    assert wired(front) == "0.2.0"
 
 
 def test_a_manifest_that_cannot_be_read_leaves_the_last_good_plans(front: Front) -> None:
