@@ -105,9 +105,11 @@ def main() -> int:
 
 
 def _with_rows(text: str, lines: list[str]) -> str:
-    """The page with each of these rows where a row of the same name and metric stands; others stay as they are."""
+    """The page with each of these rows where a row of the same name and metric stands; a new one behind all of them."""
     new = {tuple(line.split(" | ")[:2]): line for line in lines}
-    return "".join(f"{new.pop(tuple(line.split(' | ')[:2]), line)}\n" for line in text.splitlines())
+    page = [new.pop(tuple(line.split(" | ")[:2]), line) for line in text.splitlines()]
+    last = max((number for number, line in enumerate(page) if line.startswith("| ")), default=len(page) - 1)
+    return "".join(f"{line}\n" for line in [*page[: last + 1], *new.values(), *page[last + 1 :]])
 
 
 def _rows(folder: Path) -> list[Row]:
