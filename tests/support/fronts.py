@@ -11,6 +11,7 @@ from typing import Any
 
 from overdeck.authoring.fleet import entry_path, interpreter
 from overdeck.dispatch import planning
+from overdeck.dispatch.manifest import read_manifest
 from overdeck.dispatch.planning import Recipe
 from overdeck.dispatch.writing import replace
 from overdeck.paths import shipped
@@ -45,6 +46,15 @@ def ship(front: "Front", *modules: str) -> None:
         shutil.copytree(shipped("modules", module), front.modules / module, dirs_exist_ok=True)
         packs.append(tomllib.loads((front.modules / module / "module.toml").read_text("utf-8"))["pack"])
     front.config.write_text(f"packs = {json.dumps(sorted({*packs}))}\n")
+
+
+def only(*ids: str, more: dict[str, str] | None = None) -> str:
+    """A config in which these shipped modules are on and no other; ``more`` are lines of their tables, by id."""
+    modules = [read_manifest(str(path.parent)) for path in sorted(shipped("modules").glob("*/module.toml"))]
+    packs = sorted({module.pack for module in modules if module.id in ids})
+    tables = dict(more or {})
+    tables |= {module.id: "enabled = false" for module in modules if module.pack in packs and module.id not in ids}
+    return f"packs = {json.dumps(packs)}\n" + "".join(f"[modules.{id}]\n{lines}\n" for id, lines in tables.items())
 
 
 @dataclass
