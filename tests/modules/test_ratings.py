@@ -119,6 +119,7 @@ def test_a_line_that_was_cut_short_takes_no_rating_with_it(front: Front) -> None
 @example("1. fix the tests")
 @example("2) the second")
 @example("5 - 3")
+@example("1 - fix the tests\n2 - push")
 @example("7%")
 def test_nothing_but_the_form_makes_a_rating(prompt: str) -> None:
     found = RATINGS["rating_of"](prompt)
