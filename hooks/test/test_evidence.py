@@ -7,12 +7,13 @@ import sqlite3
 import stat
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fronts import Front, recorded
+from disks import small_disk
+from fronts import Front, only, recorded
 from waiting import until
 
 from overdeck.capture import spool, store
@@ -25,13 +26,10 @@ EVIDENCE = ("journal", "ledger", "capture")
 SECRET = "hunter2-SECRET"
 
 
-NOT_REPLAYED = "[modules.replay]\nenabled = false\n"
-
-
-def switch_on(front: Front, *events: str, more: str = "", packs: str = '"evidence"') -> Front:
-    """The pack as two lines of config switch it on; plans are made of these events, the others find their way."""
+def switch_on(front: Front, *events: str, ids: Sequence[str] = (*EVIDENCE, "replay"), more: str = "") -> Front:
+    """These modules on, with ``more`` in the table of capture; plans are made of these events."""
     front.recipe.shipped = str(shipped("modules"))
-    front.config.write_text(f"packs = [{packs}]\n{more}")
+    front.config.write_text(only(*ids, more={"capture": more}))
     front.install(*events)
     return front
 
@@ -39,7 +37,7 @@ def switch_on(front: Front, *events: str, more: str = "", packs: str = '"evidenc
 @pytest.fixture
 def evidence(front: Front) -> Front:
     """All of the pack on, but nothing replayed. Plans are made of two events; a call of another makes its own."""
-    return switch_on(front, "PostToolUse", "SessionStart", more=NOT_REPLAYED)
+    return switch_on(front, "PostToolUse", "SessionStart", ids=EVIDENCE)
 
 
 def written(front: Front, module: str) -> list[dict[str, Any]]:
@@ -97,7 +95,7 @@ def test_what_ships_logs_neither_folder_nor_agent_unless_the_config_asks(module:
 
 
 def test_the_config_may_ask_for_the_folder_and_the_agent(front: Front) -> None:
-    switch_on(front, "PostToolUse", more=NOT_REPLAYED + '[modules.capture]\nmore = ["agent", "cwd"]\n')
+    switch_on(front, "PostToolUse", ids=EVIDENCE, more='more = ["agent", "cwd"]')
     front.call(used(agent_id="a1"))
     (captured,) = written(front, "capture")
     assert (captured["cwd"], captured["agent"]) == ("/home/dev/proj", "a1")
@@ -133,7 +131,7 @@ def test_both_fronts_write_the_same_line(tmp_path: Path, native_front: Path) -> 
     lines = []
     for native in (None, native_front):
         front = Front(tmp_path / ("native" if native else "python"), native=native)
-        switch_on(front, "PostToolUse", more=NOT_REPLAYED + '[modules.capture]\nmore = ["cwd", "agent"]\n')
+        switch_on(front, "PostToolUse", ids=EVIDENCE, more='more = ["cwd", "agent"]')
         for extra in ODD:
             front.call(used(**extra))
         found = written(front, "capture")
@@ -150,9 +148,9 @@ def test_every_call_has_an_id_of_its_own(evidence: Front) -> None:
 
 @pytest.mark.parametrize("tool", ["Bash", "Read", "mcp__db__query"])
 def test_what_always_acts_starts_no_python(tmp_path: Path, native_front: Path, tool: str) -> None:
-    packs = sorted({read_manifest(str(path.parent)).pack for path in shipped("modules").glob("*/module.toml")})
+    """With every module that ships on."""
     front = Front(tmp_path, native=native_front)
-    switch_on(front, "PostToolUse", packs=", ".join(f'"{pack}"' for pack in packs))
+    switch_on(front, "PostToolUse", ids=[path.parent.name for path in shipped("modules").glob("*/module.toml")])
     before = len(front.calls())
     front.call(used(tool_name=tool))
     assert [line["ran"] for line in front.calls()[before:]] == [{}]
@@ -168,8 +166,43 @@ def test_the_line_is_there_before_any_module_is_asked(front: Front) -> None:
         "    return advise('there' if posix.stat(path).st_size else 'not')\n"
     )
     (folder / "module.toml").write_text('id = "reader"\nclass = "adviser"\n[events]\nSessionStart = "*"\n')
-    switch_on(front, "PostToolUse", "SessionStart", more=NOT_REPLAYED)
+    switch_on(front, "PostToolUse", "SessionStart", ids=EVIDENCE)
     assert front.call(STARTED).context == "[reader] there"
+
+
+WAYS = ["a stale plan", "no plan", "a bundle that does not start", "a gate that acts"]
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_a_call_is_one_line_whatever_way_it_goes(front: Front, how: str) -> None:
+    with_a_gate(front)
+    switch_on(front, "PostToolUse", ids=EVIDENCE)
+    if how == "a stale plan":
+        os.utime(front.config)
+    elif how == "no plan":
+        (front.plans / "PostToolUse.plan").unlink()
+    elif how == "a bundle that does not start":
+        for bundle in front.plans.glob("bundle-*.pyc"):
+            bundle.write_bytes(b"nonsense")
+    front.call(used())
+    assert len(written(front, "capture")) == len(written(front, "journal")) == 1
+
+
+def test_a_call_is_one_line_where_python_is_gone(tmp_path: Path, native_front: Path) -> None:
+    front = Front(tmp_path, native=native_front)
+    with_a_gate(front)
+    front.recipe.python = str(front.root / "no-python")
+    switch_on(front, "PostToolUse", ids=EVIDENCE)
+    assert "Python did not start" in front.call(used()).stdout
+    assert len(written(front, "capture")) == len(written(front, "journal")) == 1
+
+
+def with_a_gate(front: Front) -> None:
+    """A gate that is asked after every tool, and says nothing."""
+    folder = front.user / "gate"
+    folder.mkdir()
+    (folder / "module.py").write_text("def evaluate(call):\n    return None\n")
+    (folder / "module.toml").write_text('id = "gate"\nclass = "gate"\n[events]\nPostToolUse = "*"\n')
 
 
 def a_directory(path: Path) -> None:
@@ -218,7 +251,7 @@ def test_a_capture_that_fails_is_not_felt(front: Front, put: Callable[[Path], No
     front.user.joinpath("gate", "module.toml").write_text(
         'id = "gate"\nclass = "gate"\n[events]\nPreToolUse = "*"\nPostToolUse = "Edit"\n'
     )
-    switch_on(front, "PostToolUse", "SessionStart", more=NOT_REPLAYED)
+    switch_on(front, "PostToolUse", "SessionStart", ids=EVIDENCE)
     for module, name in (("journal", "journal.jsonl"), ("capture", "spool.jsonl")):
         put(front.state / "modules" / module / name)
     started = time.monotonic()
@@ -230,33 +263,20 @@ def test_a_capture_that_fails_is_not_felt(front: Front, put: Callable[[Path], No
     assert len(front.calls()) == 2 and not (front.state / "elsewhere").exists()
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mounted = os.geteuid() == 0 and not subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)], capture_output=True, check=False
-    ).returncode  # fmt: skip
-    if not mounted:
-        pytest.skip("needs root and a tmpfs to be full")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
-def test_a_full_disk_is_not_felt_and_what_fits_later_is_whole(evidence: Front, small_disk: Path) -> None:
+def test_a_full_disk_is_not_felt_and_what_fits_later_is_whole(evidence: Front) -> None:
     capture = evidence.state / "modules" / "capture"
-    capture.rmdir()
-    capture.symlink_to(small_disk)
-    fill = small_disk / "fill"
-    with fill.open("wb", buffering=0) as out, pytest.raises(OSError):
-        while True:
-            out.write(b"x" * 512)
-    for _ in range(3):
-        assert evidence.call(used()) == evidence.call(used(session="other"))
-    fill.unlink()
-    for _ in range(3):
-        evidence.call(used(session="later"))
-    whole = [json.loads(line) for line in (capture / "spool.jsonl").read_text().splitlines() if line.endswith("}")]
+    with small_disk(capture, "64k"):
+        fill = capture / "fill"
+        with fill.open("wb", buffering=0) as out, pytest.raises(OSError):
+            while True:
+                out.write(b"x" * 512)
+        for _ in range(3):
+            assert evidence.call(used()) == evidence.call(used(session="other"))
+        fill.unlink()
+        for _ in range(3):
+            evidence.call(used(session="later"))
+        text = (capture / "spool.jsonl").read_text()
+    whole = [json.loads(line) for line in text.splitlines() if line.endswith("}")]
     assert [line["session"] for line in whole][-3:] == ["later"] * 3
 
 
@@ -328,7 +348,7 @@ def test_a_line_written_to_a_spool_that_was_just_removed_is_written_again(
     (tmp_path / "unlink.c").write_text(UNLINK)
     library = tmp_path / "unlink.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "unlink.c"], check=True)
-    front = switch_on(Front(tmp_path / "front", native=native_front), "PostToolUse", more=NOT_REPLAYED)
+    front = switch_on(Front(tmp_path / "front", native=native_front), "PostToolUse", ids=EVIDENCE)
     path = front.state / "modules" / "capture" / "spool.jsonl"
     path.write_text('{"ts":"an older line, that the replay has taken"}\n')
     front.call(used(), env={"LD_PRELOAD": str(library), "SPOOL": str(path)})
@@ -409,7 +429,7 @@ def test_a_store_that_cannot_be_used_is_an_error_of_the_replay_and_of_nothing_el
 
 
 def test_with_nothing_spooled_nothing_is_started(front: Front) -> None:
-    switch_on(front, "SessionStart", "Stop", more="[modules.capture]\nenabled = false\n")
+    switch_on(front, "SessionStart", "Stop", ids=("replay",))
     assert front.call(recorded("claude-code/Stop")).stdout == ""
     assert front.call(STARTED).stdout == ""
     assert not store.path_of(front.state).parent.exists()

@@ -1,6 +1,7 @@
 """Notices for the owner, from main sessions: the desktop, a program, or a server on the loopback device.
 
-A process of its own delivers them, after the call has gone on; what cannot be delivered is recorded and felt by nobody.
+Processes of their own deliver them, one a way, after the call has gone on, all within one deadline; what cannot be
+delivered is recorded and felt by nobody.
 A program is started by its absolute path, without a shell, and each text is one word of it. The only connection that
 can be opened goes to an address of this machine's loopback device that was written as one: no name is looked up, no
 redirect followed, no proxy asked.
@@ -15,7 +16,7 @@ from overdeck.dispatch.jsontext import dumps
 from overdeck.dispatch.module import Call, Verdict
 
 DEADLINE_S = 5
-"""For each way of delivery."""
+"""For all ways of delivery together: none waits for another."""
 MAX_TEXT = 200
 """Letters of a title or a message."""
 ABOUT = ("asking", "done", "failed", "idle")
@@ -34,11 +35,12 @@ def evaluate(call: Call) -> Verdict | None:
     about = about_of(call)
     if about not in call.config["about"] or not ways:
         return None
-    if posix.fork() == 0:
-        try:
-            _deliver(call, about, ways)
-        finally:
-            posix._exit(0)
+    for by, how in ways:
+        if posix.fork() == 0:
+            try:
+                _deliver(call, about, by, how)
+            finally:
+                posix._exit(0)
     return None
 
 
@@ -143,24 +145,23 @@ def clean(text: str) -> str:
     return " ".join(plain.split()).lstrip("-* ")[:MAX_TEXT]
 
 
-def _deliver(call: Call, about: str, ways: list[tuple[str, object]]) -> None:
-    """The process that nobody waits for: no descriptor of the call, each way in its time, the failures recorded."""
+def _deliver(call: Call, about: str, by: str, how: object) -> None:
+    """The process that nobody waits for: no descriptor of the call, a deadline, a failure recorded."""
     posix.setsid()
     posix.close(3)  # the verdict's
     title, message = texts(call, about)
-    for by, how in ways:
-        try:
-            if by == "http":
-                _post(call, how, {"title": title, "message": message, "about": about})
-            else:
-                escaped = message.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-                said = dict(zip(TEXTS, (title, message, escaped, about), strict=True))
-                _run([said.get(word, word) for word in how])
-        except Exception as error:
-            record.error(call.state.rpartition("/modules/")[0], "notify", call.event, f"{by}: {error}"[:300])
-            emit(call, "notice.failed", about=about, by=by)
+    try:
+        if by == "http":
+            _post(call, how, {"title": title, "message": message, "about": about})
         else:
-            emit(call, "notice.sent", about=about, by=by)
+            escaped = message.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+            said = dict(zip(TEXTS, (title, message, escaped, about), strict=True))
+            _run([said.get(word, word) for word in how])
+    except Exception as error:
+        record.error(call.state.rpartition("/modules/")[0], "notify", call.event, f"{by}: {error}"[:300])
+        emit(call, "notice.failed", about=about, by=by)
+    else:
+        emit(call, "notice.sent", about=about, by=by)
 
 
 def _run(argv: list[str]) -> None:

@@ -25,10 +25,13 @@ def main(state: str, keep_days: int) -> None:
     if not Path(state, "modules", "capture").is_dir():
         return
     os.nice(NICE)
+    os.chdir("/")  # the folder of a project may be removed or unmounted meanwhile
     try:
         from overdeck.capture.replay import replay  # sqlite3 may be missing: that is recorded, too
 
-        replay(Path(state), keep_days=max(1, keep_days), now=datetime.now(UTC), patience_s=PATIENCE_S)
+        done = replay(Path(state), keep_days=max(1, keep_days), now=datetime.now(UTC), patience_s=PATIENCE_S)
+        for problem in done.problems:
+            record.error(state, "replay", "", f"this cannot be read: {problem}")
     except OverdeckError as error:
         if error.exit_code is not ExitCode.BUSY:
             record.error(state, "replay", "", error.message)

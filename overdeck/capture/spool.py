@@ -67,6 +67,9 @@ class Sealed:
                 rest = behind
             else:
                 rest += chunk
+            if len(rest) > CHUNK:  # no line of ours: nothing is worth holding so much of it
+                yield rest
+                rest = b""
         if rest and self.settled:
             yield rest
 

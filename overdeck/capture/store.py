@@ -145,7 +145,7 @@ class Store:
             return Taken(known=1)
         closed = 0
         if event.event == START:
-            closed = sum(self._close(session, event.ts, "session start") for session in list(self._waiting))
+            closed = sum(self._close(session, event.ts, "session start") for session in sorted(self._waiting))
         row = (*event[:5], int(event.sub), event.size, event.cwd, event.agent)
         self._db.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)", row)
         waiting = self._waiting.get(event.session)
@@ -258,5 +258,5 @@ def newer(path: Path, version: int) -> OverdeckError:
     return usage(
         f"the store of captured events is of version {version}, this program knows {VERSION}: {path}",
         code="newer-store",
-        hint="use the version of overdeck that made it",
+        hint=f"install the newer version that made it, or: mv {path} {path}.newer",
     )

@@ -107,9 +107,8 @@ def _calls(path: str) -> list[dict[str, Any]]:
         return []
     finally:
         posix.close(fd)
-    lines = raw.split(b"\n")
     read = []
-    for line in lines[1 if start else 0 :]:
+    for line in raw.split(b"\n"):
         try:
             call = jsontext.loads(line.decode("utf-8", "replace"))
         except ValueError:

@@ -213,6 +213,15 @@ def test_a_program_that_hangs_is_killed_with_what_it_started(front: Front, tmp_p
     assert "killed by signal 9" in front.errors("notify")[0]["cause"]
 
 
+def test_a_way_that_hangs_delays_no_other(front: Front, server: Server, tmp_path: Path) -> None:
+    path = program(tmp_path, 'echo $$ > "$0.pid"; exec sleep 1000')
+    configured(front, command=[str(path)], url=server.url)
+    front.call(STOP)
+    assert told(front) == [("notice.sent", "done", "http")]
+    until((tmp_path / "told.pid").exists)
+    assert told(front, 2)[1] == ("notice.failed", "done", "command")
+
+
 def test_a_redirect_is_not_followed(front: Front, server: Server) -> None:
     with Server() as other:
         threading.Thread(target=other.serve_forever, daemon=True).start()
@@ -312,5 +321,5 @@ def test_a_shell_behind_links_is_one(tmp_path: Path) -> None:
 def test_a_way_that_fails_keeps_no_other_from_being_gone(front: Front, server: Server, tmp_path: Path) -> None:
     configured(front, command=[str(tmp_path / "missing"), "{message}"], url=server.url)
     assert front.call(STOP).stdout == ""
-    assert told(front, 2) == [("notice.failed", "done", "command"), ("notice.sent", "done", "http")]
+    assert sorted(told(front, 2)) == [("notice.failed", "done", "command"), ("notice.sent", "done", "http")]
     assert (front.state / "errors" / "notify.jsonl").stat().st_mode & 0o777 == 0o600

@@ -11,6 +11,7 @@ from typing import Any
 
 from overdeck.authoring.fleet import entry_path, interpreter
 from overdeck.dispatch import planning
+from overdeck.dispatch.manifest import read_manifest
 from overdeck.dispatch.planning import Recipe
 from overdeck.dispatch.writing import replace
 from overdeck.paths import shipped
@@ -55,6 +56,15 @@ def with_events(front: "Front") -> None:
     head, _, rest = toml.partition("[events]\n")
     kept = "".join(f'{event} = "*"\n' for event in ("Stop", "SessionEnd", "UserPromptSubmit", "PostToolUse"))
     (folder / "module.toml").write_text(f"{head}[events]\n{kept}\n{rest[rest.index('[zero_fire]') :]}")
+
+
+def only(*ids: str, more: dict[str, str] | None = None) -> str:
+    """A config in which these shipped modules are on and no other; ``more`` are lines of their tables, by id."""
+    modules = [read_manifest(str(path.parent)) for path in sorted(shipped("modules").glob("*/module.toml"))]
+    packs = sorted({module.pack for module in modules if module.id in ids})
+    tables = dict(more or {})
+    tables |= {module.id: "enabled = false" for module in modules if module.pack in packs and module.id not in ids}
+    return f"packs = {json.dumps(packs)}\n" + "".join(f"[modules.{id}]\n{lines}\n" for id, lines in tables.items())
 
 
 @dataclass

@@ -9,7 +9,7 @@ from overdeck.cli.output import JsonOption, verb
 
 def batches(
     number: Annotated[
-        int | None, typer.Argument(metavar="[NUMBER]", help="Show the events of this batch.", show_default=False)
+        int | None, typer.Argument(help="Show the events of this batch.", show_default=False)
     ] = None,
     session: Annotated[str, typer.Option("--session", help="Only batches of this session.")] = "",
     last: Annotated[int, typer.Option("--last", min=1, help="So many of the newest.")] = 20,

@@ -16,6 +16,21 @@ Guard = Literal["open", "plain", "asking"]
 first and headless nobody answers."""
 
 
+SUBAGENT = "CANARY-OF-OVERDECK"
+"""Stands in the prompt of each subagent: the mock model ends such a conversation at once."""
+
+
+class Rare(NamedTuple):
+    """How a client is brought to an event that ordinary sessions do not come to."""
+
+    replies: tuple[Reply, ...]
+    """What the model says; equal ones are said once."""
+    subject: str = ""
+    """What matchers of the event are held against then."""
+    certain: bool = True
+    """Whether the client comes to it however loaded the machine is."""
+
+
 class Stage(NamedTuple):
     """What one session is given."""
 
@@ -38,6 +53,10 @@ class Client(Protocol):
     wire: Wire
     guards: bool
     """Whether the guard ``asking`` holds it back from every tool."""
+    rare: Mapping[str, Rare]
+    """Events that a session of their own comes to, in the order in which they can be played."""
+    attended: tuple[str, ...]
+    """Events that no session comes to where nobody is there."""
     hands_on_unknown_keys: bool
     """Whether a hook reads what the model gave a tool beside what the tool knows."""
 
@@ -81,8 +100,8 @@ class Client(Protocol):
         """A call of its tool that starts a subagent; ``more`` is laid over its input."""
         ...
 
-    def skill(self, name: str, home: Path) -> tuple[Call, Path] | str:
-        """A call of its tool that starts a skill, and the file of that skill; a text says why it has no such tool."""
+    def skill(self, name: str, home: Path) -> tuple[Call, Path]:
+        """The call by which its model takes up a skill, and the file of that skill."""
         ...
 
     def session(self, id: str) -> tuple[str, ...]:

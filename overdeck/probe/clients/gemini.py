@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from overdeck.probe.clients import Stage
+from overdeck.probe.clients import Rare, Stage
 from overdeck.probe.mock import gemini
 from overdeck.probe.mock.script import Call, Reply
 from overdeck.probe.mock.wire import Wire
@@ -16,6 +16,8 @@ program = "gemini"
 wire: Wire = gemini
 guards = False
 hands_on_unknown_keys = True
+rare: Mapping[str, Rare] = {}
+attended = ("Notification",)
 
 _NEEDED: dict[str, Any] = {
     "security": {"auth": {"selectedType": "gemini-api-key"}},
@@ -86,7 +88,7 @@ def subagent(prompt: str, more: Mapping[str, Any]) -> Call:
     return Call("invoke_agent", {"agent_name": "generalist", "prompt": prompt, **more})
 
 
-def skill(name: str, home: Path) -> tuple[Call, Path] | str:
+def skill(name: str, home: Path) -> tuple[Call, Path]:
     return Call("activate_skill", {"name": name}), home / ".gemini" / "skills" / name / "SKILL.md"
 
 

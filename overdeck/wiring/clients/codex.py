@@ -46,7 +46,7 @@ _DEEP_KEY = re.compile(r"""(?:["'\w-]+[ \t]*\.[ \t]*){64}""")
 
 
 def usual_paths(places: Places, project: Path) -> list[Path]:
-    """The user's two files, then those of each folder from the repository's root to ``project``."""
+    """The user's two files (``CODEX_HOME``), then those of each folder from the repository's root to ``project``."""
     return list(_scopes(places, project))
 
 
@@ -63,7 +63,7 @@ def _says_something(data: Mapping[str, Any]) -> bool:
 
 
 def _scopes(places: Places, project: Path) -> dict[Path, str]:
-    folders = {places.home / ".codex": "user"}
+    folders = {places.folders.codex: "user"}
     for folder in upwards(project):
         folders.setdefault(folder / ".codex", "project")
     return {

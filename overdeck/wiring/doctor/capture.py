@@ -19,7 +19,8 @@ def _spool(situation: Situation) -> Result:
     except OverdeckError as error:
         return Result("fail", error.message, error.hint, (Finding("capture: its store", error.message),))
     fleet = situation.fleet
-    on = fleet is not None and any(module.id == "capture" for module in fleet.enabled)
+    enabled = {module.id for module in fleet.enabled} if fleet is not None else set()
+    on = "capture" in enabled
     if not on and not now.lines:
         return Result("skip", "nothing is captured here (pack evidence is off)")
     seen = f"{now.lines:,} events are spooled ({size(now.size)}), {now.kept.events:,} are kept"
@@ -31,8 +32,9 @@ def _spool(situation: Situation) -> Result:
             ("large", f"{now.lines:,} events wait to be replayed ({size(now.size)}, takes {size(SPOOL_BYTES)})")
         )
     if now.unserved:
+        off = "" if "replay" in enabled else " (the module replay is off)"
         troubles.append(
-            ("unserved", f"a session began at {now.unserved} and what was spooled is not replayed since")
+            ("unserved", f"a session began at {now.unserved}, and what was spooled is not replayed since{off}")
         )
     if now.problem:
         troubles.append(("unreadable", f"this cannot be read: {now.problem}"))
