@@ -105,6 +105,11 @@ class Places:
         return self.state / "hook-calls.jsonl"
 
     @property
+    def events_log(self) -> Path:
+        """Typed lines of what clients and modules do (dispatch/eventlog.py)."""
+        return self.state / "events.jsonl"
+
+    @property
     def errors(self) -> Path:
         return self.state / "errors"
 

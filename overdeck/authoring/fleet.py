@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from overdeck import __version__
 from overdeck.dispatch import planning
 from overdeck.dispatch.dialects.routing import own_event
 from overdeck.dispatch.manifest import ManifestError
@@ -64,6 +65,7 @@ def recipe_for(places: Places, client: str = "claude") -> Recipe:
         user=str(places.user_modules),
         fires=str(places.fires_log),
         calls=str(places.calls_log),
+        version=__version__,
     )
 
 

@@ -39,7 +39,8 @@ def status(standing: Standing, now: datetime, *, paused: bool) -> str:
     if standing.busy:
         parts.append(f"{standing.busy} …")
     if standing.as_of:
-        parts.append(f"data of {span(now - standing.as_of)} ago")
+        what = "looked" if standing.missing else "data of"
+        parts.append(f"{what} {span(now - standing.as_of)} ago")
     return " · ".join([*parts, *standing.facts])
 
 

@@ -20,6 +20,7 @@ def utc_now() -> datetime:
 class Surroundings:
     """``registry``: the incidents registry that was chosen, None: look for it from ``cwd`` and ``environ``.
 
+    ``folder``: where our commands are, where PATH does not lead to them (``typable.off_path``).
     ``machine``: what the machine page looks at, None: this machine.
     ``clock`` gives aware UTC; ``live`` False: pages are read once and when the user asks, never by a timer.
     """
@@ -30,6 +31,7 @@ class Surroundings:
     clock: Callable[[], datetime] = utc_now
     live: bool = True
     machine: "Source | None" = None
+    folder: Path | None = None
 
     @property
     def places(self) -> Places:

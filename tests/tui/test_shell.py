@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pages
@@ -70,6 +70,32 @@ async def test_a_page_that_is_left_is_as_it_was_when_one_comes_back(around: Surr
         await seen.press("1")
         await seen.until(lambda: seen.page.PAGE == "hooks")
         assert (seen.table.sorted_by.key, seen.table.selected_key) == ("colour", "banana")
+
+
+async def test_a_page_one_comes_back_to_is_read_again(around: Surroundings) -> None:
+    async with fruits(around) as seen:
+        await seen.press("3")
+        await seen.until(lambda: seen.page.PAGE == "machine")
+        hidden = seen.app._screen_stacks["hooks"][0]
+        assert isinstance(hidden, FruitPage)
+        hidden.basket = BASKET[:1]
+        await seen.press("1")
+        await seen.until(lambda: seen.page is hidden and seen.keys == ["apple"])
+
+
+async def test_a_paused_page_one_comes_back_to_is_not_read_and_says_how_old_it_is(around: Surroundings) -> None:
+    now = [NOW]
+    async with fruits(replace(around, clock=lambda: now[0])) as seen:
+        await seen.press("p", "3")
+        await seen.until(lambda: seen.page.PAGE == "machine")
+        hidden = seen.app._screen_stacks["hooks"][0]
+        assert isinstance(hidden, FruitPage)
+        loads, hidden.basket = hidden.loads, BASKET[:1]
+        now[0] += timedelta(minutes=7)
+        await seen.press("1")
+        await seen.until(lambda: seen.page is hidden)
+        await seen.until(lambda: seen.text("#status").startswith("paused · data of 7 min ago"))
+        assert (hidden.loads, len(seen.keys)) == (loads, 4)
 
 
 @pytest.mark.parametrize("visited", [False, True], ids=["never seen", "seen before"])
@@ -259,9 +285,9 @@ async def test_a_page_without_a_timer_says_so_when_it_is_paused(around: Surround
 
 
 async def test_the_age_of_the_data_grows_while_nobody_does_anything(around: Surroundings) -> None:
-    ticks = iter(range(10_000))
-    aging = replace(around, clock=lambda: NOW.replace(minute=next(ticks) // 60 % 60, second=0))
-    async with fruits(aging) as seen:
+    now = [NOW]
+    async with fruits(replace(around, clock=lambda: now[0])) as seen:
+        now[0] += timedelta(minutes=1)
         await seen.until(lambda: "data of 1 min ago" in seen.text("#status"))
 
 
