@@ -35,6 +35,7 @@ PACKS = {
     "drafts": 'on with `packs = ["guards", "drafts"]`',
     "evidence": 'on with `packs = ["guards", "evidence"]`',
     "session": 'on with `packs = ["guards", "session"]`',
+    "ambient": 'on with `packs = ["guards", "ambient"]`',
 }
 EVERY = (*PACKS,)
 SHOWN = 12

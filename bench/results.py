@@ -27,6 +27,7 @@ import in_client
 import logged
 import registries
 import screens
+import statuslines
 
 import overdeck
 from overdeck.authoring.fleet import built_front, front_argv, interpreter, python_front, recipe_for, write_plans
@@ -130,6 +131,9 @@ def _rows(folder: Path) -> list[Row]:
         Row("the `overdeck-hook` stub / the same twin started directly", command_arm("t", twin), stub, noop),
     ]
     rows += [Row(what, a, b, b"", registries.BAR, registries.BAR) for what, a, b in registries.rows(folder)]
+    rows += [
+        Row(what, a, b, said, statuslines.BAR, statuslines.BAR) for what, a, b, said in statuslines.rows(folder)
+    ]
     built = built_front()
     if built is None or not built.fresh:
         print("no native front is installed here: its rows are left out", file=sys.stderr)

@@ -24,7 +24,7 @@ def machine(
 ) -> None:
     """Hook processes alive now, orphans, calls per second and cost per event, what tasks wait for. Changes nothing.
 
-    What overdeck tui shows on its machine page. What is wrong with the machine, overdeck doctor says.
+    What overdeck tui shows on its machine page, whether the machine is strained above all. Doctor looks at more.
     """
     from overdeck.machine.window import LONG_S
     from overdeck.wiring.atwork import tables
@@ -43,6 +43,7 @@ def machine(
         out.data = tables.as_data(found)
         for sentence in (*found.unsaid, *found.problems):
             out.warn(sentence)
+        out.line(tables.verdict_line(found))
         out.line(tables.machine_line(found))
         _table(out, tables.CHANGES, found.changes, found.at)
         out.line()

@@ -28,5 +28,6 @@ VERBS = [
     Verb("tui", "overdeck.cli.tui:tui", FIRED),
     Verb("ingest", "overdeck.cli.ingest:ingest", FIRED),
     Verb("fires", "overdeck.cli.fires:app", FIRED),
+    Verb("events", "overdeck.cli.events:app", FIRED),
     Verb("capture", "overdeck.cli.capture:app", FIRED),
 ]

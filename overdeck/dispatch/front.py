@@ -13,6 +13,7 @@ import time
 from overdeck.dispatch import (
     adopted,
     clients,
+    eventlog,
     failside,
     jsontext,
     keepgoing,
@@ -180,7 +181,7 @@ def _answer(front: _Front) -> None:
     if not front.observed:
         for m in asked:  # before anything is asked: what a session start sets off finds its line written
             if m.native is not None:
-                observing.observe(m.native, front.line, top)
+                observing.observe(m.id, m.native, front.line, top)
     asked = [m for m in asked if m.native is None]
     abroad = None
     if plan.client != "claude":
@@ -294,6 +295,7 @@ def _caller(plan: Plan, top: dict[str, Any], tool_input: dict[str, Any]) -> Ask:
                 subagent="agent_id" in top,
                 config=m.config,
                 state=f"{plan.state}/modules/{m.id}",
+                events=plan.events,
             )
         )
 
@@ -370,6 +372,9 @@ def _record(front: _Front, outcomes: list[Outcome], written: int) -> bytes:
     for outcome in outcomes:
         if outcome.cause:
             record.error(front.state, outcome.id, front.event, outcome.cause, outcome.trace)
+            if plan is not None and plan.events:
+                session, how = str(front.line.get("session", "")), {"event": front.event, "end": outcome.end}
+                eventlog.write(plan.events, "hook.error", outcome.id, session, how)
     ran = {o.id: {"us": o.us, "bytes": len(o.text.encode("utf-8", "replace")), "end": o.end} for o in outcomes}
     if plan is not None and front.native == plan.crc:
         said = {"ran": ran, "err": front.line["err"]} if "err" in front.line else {"ran": ran}

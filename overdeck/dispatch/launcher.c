@@ -1427,7 +1427,8 @@ static void record_call(size_t out, Text rest)
 }
 
 /* Native observers: event, tool, session, sizes and the kind of error; folder and agent where the config asks for them.
- * With an id the file is a spool, which somebody replays. */
+ * With an id the file is a spool, which somebody replays. An observer of the event log has what its event is called there
+ * as the first of its fields: "type=tool.done". */
 static void observe(void)
 {
     for (int i = 0; i < native_count; i++) {
@@ -1438,6 +1439,11 @@ static void observe(void)
             continue;
         int spooled = has(n->fields, T("id"));
         put(&line, T("{\"ts\":\"")), put_time(&line), put(&line, T("\""));
+        if (n->fields.len > 5 && !memcmp(n->fields.at, "type=", 5)) {
+            Text rest = n->fields, type = item(&rest, ',');
+            put(&line, T(",\"type\":\"")), put(&line, (Text){type.at + 5, type.len - 5});
+            put(&line, T("\",\"source\":\"")), put(&line, modules[n->module].id), put(&line, T("\""));
+        }
         if (spooled)
             put(&line, T(",\"id\":\"")), put_id(&line), put(&line, T("\""));
         if (has(n->fields, T("event")))

@@ -24,7 +24,7 @@ _CLASS_LETTERS = "abcdefghijklmnopqrstuvwxyz_"
 _KIND, _REGULAR = 0o170000, 0o100000
 
 
-def observe(native: Native, line: dict[str, Any], top: dict[str, Any]) -> None:
+def observe(module: str, native: Native, line: dict[str, Any], top: dict[str, Any]) -> None:
     """Append one line: sizes, names and classes, never input. ``line`` is what the calls line says of the call too."""
     spooled = "id" in native.fields
     known = {
@@ -34,8 +34,9 @@ def observe(native: Native, line: dict[str, Any], top: dict[str, Any]) -> None:
         "cwd": _plain(top.get("cwd"), MAX_FOLDER),
         "agent": _plain(top.get("agent_id"), MAX_NAME),
     }
+    typed = {"type": native.type, "source": module} if native.type else {}
     kept = {name: known[name] for name in NATIVE_FIELDS if name in native.fields}
-    text = dumps({"ts": now(), **kept}) + "\n"
+    text = dumps({"ts": now(), **typed, **kept}) + "\n"
     append(native.path, text.encode("utf-8", "replace"), native.max_bytes, spooled=spooled)
 
 

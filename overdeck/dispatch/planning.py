@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posix
 
-from overdeck.dispatch import bundle
+from overdeck.dispatch import bundle, clients, eventlog
 from overdeck.dispatch.dialects import routing
 from overdeck.dispatch.manifest import Manifest, ManifestError, read_manifest, read_toml, strings
 from overdeck.dispatch.plan import (
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 RECIPE = "recipe"
 """The file in a client's plan folder from which every plan there can be made again."""
 
+LOCK = ".lock"
+"""Beside it: whoever writes plans holds it, so that those of two recipes are never mixed."""
 DEFAULT_PACKS = ["guards"]
 MAX_MODULES = 512
 MAX_LITERALS = 8192
@@ -212,15 +214,24 @@ def compile_plan(recipe: Recipe, fleet: Fleet, event: str) -> Plan:
             if manifest.code:
                 plan.sources.append((*stamp(manifest.code), manifest.code))
         if manifest.native is not None:
-            asked_for = [*manifest.native, *_more(manifest.config)]
-            name, most = ("spool", SPOOL_BYTES) if "id" in asked_for else ("journal", DEFAULT_NATIVE_BYTES)
-            path = f"{recipe.state}/modules/{manifest.id}/{name}.jsonl"
-            module.native = Native([field for field in NATIVE_FIELDS if field in asked_for], most, path)
+            module.native = _native(recipe, manifest, event)
         plan.modules.append(module)
     plan.modules += routing.sentinels(recipe.client, event, plan.modules)
     if len(plan.modules) > MAX_MODULES or sum(len(m.literals) for m in plan.modules) > MAX_LITERALS:
         raise PlanError(f"{event} has more than {MAX_MODULES} modules or {MAX_LITERALS} literals")
     return plan
+
+
+def _native(recipe: Recipe, manifest: Manifest, event: str) -> Native:
+    """What the front logs for an observer: in a file of its own, or typed lines in the event log of all."""
+    asked_for = [*(manifest.native or []), *_more(manifest.config)]
+    fields = [name for name in NATIVE_FIELDS if name in asked_for]
+    if "type" not in asked_for:
+        name, most = ("spool", SPOOL_BYTES) if "id" in asked_for else ("journal", DEFAULT_NATIVE_BYTES)
+        return Native(fields, most, f"{recipe.state}/modules/{manifest.id}/{name}.jsonl")
+    never = {*([] if clients.subject_key(event) else ["tool"]), *([] if event == "StopFailure" else ["error"])}
+    named = [f"type={eventlog.TOPICS[event]}", *(name for name in fields if name not in never)]
+    return Native(named, eventlog.MAX_BYTES, f"{recipe.state}/events.jsonl")
 
 
 def write_plan(recipe: Recipe, plan: Plan) -> str:
@@ -395,11 +406,15 @@ _DISPATCH_API = tuple(
     for name in (
         "asking",
         "commandrules",
+        "eventlog",
         "gitcommand",
+        "lastresponse",
         "module",
+        "ownfolder",
         "passed",
         "said",
         "sessionfiles",
+        "sessionnames",
         "shell",
         "worktree",
     )

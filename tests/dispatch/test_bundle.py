@@ -119,6 +119,7 @@ def test_every_file_of_the_dispatcher_is_in_the_bundle_or_serves_planning() -> N
         "asking",
         "gitcommand",
         "lastsession",
+        "markdownlinks",
         "memory",
         "passed",
         "worktree",

@@ -132,6 +132,26 @@ def test_an_id_that_is_no_plain_word_stands_in_no_command(session: str) -> None:
     assert memory.command(session) == 'overdeck memory add "…"'
 
 
+def test_a_full_disk_is_an_error_that_names_the_file_and_leaves_what_was_there(state: str) -> None:
+    memory.add(state, OF, "s1", "one")
+    code = (
+        "import resource, sys; from overdeck.dispatch import memory\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (8, 8))\n"
+        "try: memory.add(sys.argv[1], sys.argv[2], 's2', 'two')\nexcept OSError as error: print(error.filename)"
+    )
+    root = str(Path(overdeck.__file__).parent.parent)
+    done = subprocess.run(
+        [sys.executable, "-c", code, state, OF],
+        env={"PYTHONPATH": root},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == memory._file(state, OF)
+    assert kept(state) == ["one"] and not memory.has_kept(state, "s2")
+    assert not list(Path(memory.folder(state)).glob("*.tmp"))
+
+
 def test_old_marks_go_when_there_are_many(state: str) -> None:
     memory.add(state, OF, "s0", "zero")
     long_ago = time.time() - memory.KEPT_S - 60

@@ -140,7 +140,7 @@ def test_a_full_disk_costs_time_and_nothing_else(desk: Desk) -> None:
         "sys.argv = ['overdeck', 'statusline']; from overdeck.cli.start import overdeck; overdeck()"
     )
     assert desk.shown(code=limited) == TRUE
-    assert not [file for file in desk.cache.iterdir() if file.stat().st_size], "nothing torn stays behind"
+    assert list(desk.cache.iterdir()) == [], "nothing torn stays behind"
     assert desk.shown() == TRUE
 
 

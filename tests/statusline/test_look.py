@@ -44,6 +44,11 @@ def test_a_front_that_reports_trouble_is_a_failure_until_the_next_call(desk: Des
     assert "✗" not in desk.line()
 
 
+def test_who_has_no_session_has_no_cost(desk: Desk) -> None:
+    desk.called(us=1500, session="")
+    assert desk.line(session_id="") == "Opus 4.8 (1M context)"
+
+
 def test_our_own_probes_count_for_nothing(desk: Desk) -> None:
     desk.called(us=5, session="overdeck-preflight", deny="error")
     assert desk.line() == "9251e759 · Opus 4.8 (1M context)"

@@ -5,8 +5,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from overdeck.column import Column, Row
-from overdeck.machine.changes import MACHINE, Change
+from overdeck.machine.changes import MACHINE, Change, place_shown
 from overdeck.machine.hookprocesses import HookProcess
+from overdeck.machine.strain import Verdict
 from overdeck.telemetry.livecalls import BUCKETS, WINDOW, EventCost
 from overdeck.telemetry.words import ago, iso, percent, size, span, sparkline
 from overdeck.wiring.atwork.look import Look
@@ -15,6 +16,8 @@ UNSAID = "-"
 """A number that this system, or this group, does not say: never a zero."""
 
 NO_CALLS = "no call was ever logged. Type: overdeck install; where that was done, use the client"
+LONGER = "overdeck doctor --watch 30s"
+"""What tells whether a strain lasts."""
 NO_CLIENT = "no client runs now, so no hook can be at work"
 
 
@@ -56,16 +59,6 @@ def _whole(value: float) -> str:
 
 def _rate(value: float) -> str:
     return f"{_size(value)}/s"
-
-
-def place_shown(change: Change) -> str:
-    """``the machine``; of a group's folder its last two names, behind the controller where each has its own tree.
-
-    >>> place_shown(Change("/sys/fs/cgroup/memory/slice/session-4.scope", {}, *[None] * 12))
-    '…/slice/session-4.scope'
-    """
-    parts = change.place.split("/")
-    return change.place if len(parts) < 7 else "…/" + "/".join(parts[-2:])
 
 
 CHANGES: tuple[Column[Change], ...] = (
@@ -134,6 +127,12 @@ EVENTS: tuple[Column[EventCost], ...] = (
 def age(seconds: float) -> str:
     """``0.4 s``, ``12 s``, ``3 min``."""
     return f"{seconds:.1f} s" if seconds < 10 else span(timedelta(seconds=seconds))
+
+
+def verdict_line(found: Look) -> str:
+    """Whether the machine is strained, and by what; where it is, what looks longer."""
+    verdict = found.verdict
+    return f"{verdict.said}. Next: {LONGER}" if verdict.strains else verdict.said
 
 
 def machine_line(found: Look) -> str:
@@ -210,6 +209,7 @@ def as_data(found: Look) -> dict[str, Any]:
     return {
         "at": iso(found.at),
         "seconds": round(found.seconds, 3),
+        "verdict": _verdict_data(found.verdict),
         "load": found.load
         and {"one": found.load.one, "five": found.load.five, "processors": found.load.processors},
         "steal": found.steal,
@@ -229,6 +229,15 @@ def as_data(found: Look) -> dict[str, Any]:
             "history_bucket_s": WINDOW.total_seconds() / BUCKETS,
             "events": [event._asdict() for event in calls.events],
         },
+    }
+
+
+def _verdict_data(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "state": verdict.state,
+        "said": verdict.said,
+        "strains": [strain._asdict() for strain in verdict.strains],
+        "uncounted": list(verdict.uncounted),
     }
 
 
