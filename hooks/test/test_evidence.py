@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from disks import small_disk
-from fronts import Front, only, recorded
+from fronts import Front, recorded
 from waiting import until
 
 from overdeck.capture import spool, store
@@ -30,16 +30,15 @@ SECRET = "hunter2-SECRET"
 
 def switch_on(front: Front, *events: str, ids: Sequence[str] = (*EVIDENCE, "replay"), more: str = "") -> Front:
     """These modules on, with ``more`` in the table of capture; plans are made of these events."""
-    front.recipe.shipped = str(shipped("modules"))
-    front.config.write_text(only(*ids, more={"capture": more}))
+    front.ship(*ids, more={"capture": more} if more else None)
     front.install(*events)
     return front
 
 
 @pytest.fixture
 def evidence(front: Front) -> Front:
-    """All of the pack on, but nothing replayed. Plans are made of two events; a call of another makes its own."""
-    return switch_on(front, "PostToolUse", "SessionStart", ids=EVIDENCE)
+    """All three on, and nothing replayed. There is a plan of one event; a call of another makes its own."""
+    return switch_on(front, "PostToolUse", ids=EVIDENCE)
 
 
 def written(front: Front, module: str) -> list[dict[str, Any]]:
@@ -253,7 +252,7 @@ def test_a_capture_that_fails_is_not_felt(front: Front, put: Callable[[Path], No
     front.user.joinpath("gate", "module.toml").write_text(
         'id = "gate"\nclass = "gate"\n[events]\nPreToolUse = "*"\nPostToolUse = "Edit"\n'
     )
-    switch_on(front, "PostToolUse", "SessionStart", ids=EVIDENCE)
+    switch_on(front, "PostToolUse", ids=EVIDENCE)
     for module, name in (("journal", "journal.jsonl"), ("capture", "spool.jsonl")):
         put(front.state / "modules" / module / name)
     started = time.monotonic()
