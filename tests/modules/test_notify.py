@@ -1,6 +1,8 @@
 """notify: what reaches the owner, by which way, and what no configuration can make it do."""
 
 import json
+import os
+import posix
 import socket
 import threading
 import time
@@ -170,13 +172,15 @@ def test_the_desktop_is_told_by_notify_send_with_its_markup_escaped(front: Front
     assert said[-3:] == ["claude: sub", "&lt;b&gt;a&lt;/b&gt; &amp; b", f"unix:path={tmp_path}/bus"]
 
 
-def test_where_there_is_no_desktop_none_is_told_and_nothing_fails(front: Front, tmp_path: Path) -> None:
-    path = program(tmp_path)
-    configured(front, desktop=str(path))
-    for runtime in ({}, {"XDG_RUNTIME_DIR": str(tmp_path)}):
-        assert front.call(STOP, env=runtime).stdout == ""
-    assert not path.with_name("told.got").exists()
-    assert not front.errors("notify")
+def test_where_there_is_no_desktop_none_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    config = {"about": ["done"], "desktop": str(program(tmp_path)), "command": [], "url": ""}
+    monkeypatch.delitem(posix.environ, b"XDG_RUNTIME_DIR", raising=False)
+    assert NOTIFY["ways_of"](config) == []
+    monkeypatch.setitem(posix.environ, b"XDG_RUNTIME_DIR", os.fsencode(tmp_path))
+    assert NOTIFY["ways_of"](config) == []
+    (tmp_path / "bus").touch()
+    assert [by for by, _ in NOTIFY["ways_of"](config)] == ["desktop"]
+    assert NOTIFY["ways_of"]({**config, "desktop": str(tmp_path / "missing")}) == []
 
 
 def test_a_question_is_told_and_an_idle_client_only_where_the_owner_asks_for_it(
