@@ -14,7 +14,7 @@ from overdeck.dispatch.manifest import ManifestError
 from overdeck.dispatch.plan import PlanError
 from overdeck.dispatch.planning import Fleet, Recipe
 from overdeck.errors import FULL, ExitCode, OverdeckError
-from overdeck.files import write_atomically
+from overdeck.files import locked, write_atomically
 from overdeck.paths import Places, shipped
 from overdeck.process import NotCompleted, run
 
@@ -145,11 +145,12 @@ def write_plans(recipe: Recipe) -> list[Path]:
     events = {event for module in fleet.enabled for event in module.events if own_event(recipe.client, event)}
     events |= {path.stem for path in folder.glob("*.plan")}
     try:
-        write_atomically(folder / planning.RECIPE, recipe.encode())
-        return [
-            Path(planning.write_plan(recipe, planning.compile_plan(recipe, fleet, event)))
-            for event in sorted(events)
-        ]
+        with locked(folder / planning.LOCK, 5.0, who="writer of plans"):
+            write_atomically(folder / planning.RECIPE, recipe.encode())
+            return [
+                Path(planning.write_plan(recipe, planning.compile_plan(recipe, fleet, event)))
+                for event in sorted(events)
+            ]
     except (PlanError, OSError) as error:
         raise OverdeckError(
             f"the plans could not be written to {folder}: {error}",

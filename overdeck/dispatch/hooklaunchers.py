@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 2 << 20
 """A larger settings file is dropped by the client (measured); what is wrong then is another page's."""
-PROBE_S = 2.0
-MAX_PROBES = 3
+PROBE_S = 1.0
+MAX_PROBES = 2
 PROJECT = "CLAUDE_PROJECT_DIR"
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-~:,@%+= {}$")
 _SHELL_WORDS = frozenset((

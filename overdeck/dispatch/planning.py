@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 RECIPE = "recipe"
 """The file in a client's plan folder from which every plan there can be made again."""
 
+LOCK = ".lock"
+"""Beside it: whoever writes plans holds it, so that those of two recipes are never mixed."""
 DEFAULT_PACKS = ["guards"]
 MAX_MODULES = 512
 MAX_LITERALS = 8192

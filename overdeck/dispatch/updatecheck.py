@@ -141,6 +141,11 @@ def start(state: str) -> int:
         pid = -1
     if pid == 0:
         _work(state, lock)
+    try:
+        if pid > 0:
+            sign(lock, pid)  # by both: who looks when we are gone must not find our number
+    except OSError:
+        pass
     posix.close(lock)
     return max(pid, 0)
 
@@ -161,7 +166,7 @@ def claim(state: str) -> int:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         st = posix.fstat(lock)
         if st.st_uid == posix.geteuid() and (not st.st_size or not 0 <= time.time() - st.st_mtime < HOUR_S):
-            sign(lock)
+            sign(lock, posix.getpid())
             return lock
     except OSError:
         pass
@@ -189,9 +194,9 @@ def holder(state: str) -> int:
         posix.close(lock)
 
 
-def sign(lock: int) -> None:
+def sign(lock: int, pid: int) -> None:
     """Name the process that is at work. Raises OSError."""
-    text = f"{posix.getpid()}\n".encode()
+    text = f"{pid}\n".encode()
     posix.pwrite(lock, text, 0)
     posix.ftruncate(lock, len(text))
     posix.utime(lock)
@@ -211,7 +216,7 @@ def _work(state: str, lock: int) -> None:
         posix.closerange(4, 4096)
         _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
         _signal.setitimer(_signal.ITIMER_REAL, PATIENCE_S)
-        sign(3)
+        sign(3, posix.getpid())
         check(state)
     except BaseException:  # nobody is there to hear of it: the next one is in an hour
         pass
@@ -267,9 +272,11 @@ def _remake(recipe: Recipe, of: Versions) -> str:
         fresh = [planning.compile_plan(recipe, fleet, plan.event) for plan in plans]
     except (PlanError, ManifestError) as error:
         return f"the plans of {recipe.client} are still those of {was}: {error}"
-    lock = posix.open(f"{recipe.plans}/.lock", posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC, 0o600)
+    lock = posix.open(f"{recipe.plans}/{planning.LOCK}", posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if planning.Recipe.load(recipe.plans).encode() != recipe.encode():
+            return ""  # somebody has installed since
         for plan in fresh:
             planning.write_plan(recipe, plan)
         recipe.version = of.on_disk

@@ -23,6 +23,8 @@ TAIL = 1 << 16
 CALLS = 20
 """Of the session, for the cost of one."""
 NARROWEST, WIDEST = 20, 1000
+MAX_TEXT = 4096
+"""Letters of what the client says: a path may have so many."""
 OWN_SESSIONS = "overdeck-"
 """Calls of the doctor, preflight and the probe: they count for nothing."""
 
@@ -78,11 +80,10 @@ class Look:
         calls = _calls(self.calls_log)
         own = [call for call in calls if self.session and call.get("session") == self.session][-CALLS:]
         spent = [us for call in own if isinstance(us := call.get("us"), int)]
+        root, ours = self.registry, self.cache.removesuffix("/statusline")
         found = ""
-        if self.registry:
-            found = cache.kept(
-                f"incidents {self.registry}", self.registry_key(), lambda: _open_incidents(self.registry)
-            )
+        if root:
+            found = cache.kept(f"incidents {root}", self.registry_key(), lambda: _open_incidents(root, ours))
         return Facts(
             session=self.name,
             model=self.model,
@@ -129,7 +130,7 @@ def _failing(calls: list[dict[str, Any]]) -> list[str]:
     return (["front"] if calls and calls[-1].get("err") else []) + sorted(failing)
 
 
-def _open_incidents(root: str) -> str:
+def _open_incidents(root: str, cache: str) -> str:
     """How many incidents of a registry are open, or lost their evidence; empty where it cannot be read.
 
     The one import that costs something: paid when the registry has changed.
@@ -137,12 +138,12 @@ def _open_incidents(root: str) -> str:
     from pathlib import Path
 
     from overdeck.errors import OverdeckError
-    from overdeck.incidents.current import read
+    from overdeck.incidents.current import overview
     from overdeck.incidents.fold import EVIDENCE_LOST, OPEN
     from overdeck.incidents.registry import load
 
     try:
-        state = read(load(Path(root)), lambda _: None).state
+        state = overview(load(Path(root)), lambda _: None, Path(cache))
     except (OverdeckError, OSError):
         return ""
     return str(sum(incident.state in (OPEN, EVIDENCE_LOST) for incident in state.incidents))
@@ -199,4 +200,4 @@ def _columns(said: str) -> int:
 
 def _text(table: object, key: str) -> str:
     value = table.get(key) if isinstance(table, dict) else None
-    return value if isinstance(value, str) else ""
+    return value[:MAX_TEXT] if isinstance(value, str) else ""

@@ -156,8 +156,8 @@ class Page(Screen[None]):
         """Status, notice, twin and keys, as things are now; what is as it was costs no layout."""
         if not self._composed:
             return
-        now = self.around.clock()
-        lines = [typable_in(line, self.around.folder) for line in standing.notice(self._standing)]
+        around, now = self.around, self.around.clock()
+        lines = [around.at_home(typable_in(line, around.folder)) for line in standing.notice(self._standing)]
         self._put("status", standing.status(self._standing, now, paused=self.paused))
         self._put("notice", "\n".join(lines))
         self.query_one("#notice").display = bool(lines)
