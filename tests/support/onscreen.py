@@ -71,7 +71,7 @@ def _typed(argv: list[str], environ: dict[str, str], cwd: str, until: tuple[str,
     raw = b""
     try:
         until_s = time.monotonic() + deadline_s
-        raw = _read(terminal, raw, lambda seen: "forshortcuts" in seen or ">" in seen, until_s)
+        raw = _read(terminal, raw, lambda seen: any(mark in seen for mark in ("forshortcuts", ">", "❯")), until_s)
         raw = _quiet(terminal, raw, until_s)
         os.write(terminal, b"please run it")
         raw = _read(terminal, raw, lambda seen: "pleaserunit" in seen, until_s)
