@@ -73,7 +73,7 @@ from overdeck.dispatch import front
 front.main(sys.argv)
 """
 
-NOW = ("jsontext", "clients", "plan", "kept", "module", "record", "runner", "merge", "payload", "front")
+NOW = ("jsontext", "clients", "plan", "kept", "module", "record", "runner", "alone", "merge", "payload", "front")
 """What every call needs, each before those that import it; what is in neither list is found the usual way."""
 
 LATER = (

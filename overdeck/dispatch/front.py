@@ -12,6 +12,7 @@ import time
 
 from overdeck.dispatch import (
     adopted,
+    alone,
     clients,
     failside,
     jsontext,
@@ -255,16 +256,15 @@ def _answer(front: _Front) -> None:
 def _judged(
     front: _Front, modules: list[Module], ask: Ask, end: float, stage: adopted.Stage | None
 ) -> list[Outcome]:
-    """What modules say, each in its own fork; the only one of a call in this process, where the native front lets it."""
-    one = modules[0] if len(front.survivors) == len(modules) == 1 else None
-    if one is not None and front.failed:
-        return [runner.fallen(one, front.failed)]
-    if one is None or not front.alone or one.cls not in ("gate", "adviser"):
+    """What modules say, each in its own fork; where the native front stands by, the only one of a call here."""
+    if [m.id for m in front.survivors] != [m.id for m in modules] or len(modules) != 1:
         return runner.run(modules, ask, end, stage)
-    if one.background or one.memory_mb or one.cpu_s:
+    if front.failed:
+        return [alone.fallen(modules[0], front.failed)]
+    if not front.alone or not alone.possible(modules[0]):
         return runner.run(modules, ask, end, stage)
-    front.answer = posix.dup2(1, runner.ANSWER, False)
-    return [runner.alone(one, ask, end)]
+    front.answer = posix.dup2(1, alone.ANSWER, False)
+    return [alone.judge(modules[0], ask, end)]
 
 
 def _envelope(front: _Front, merged: Merged) -> dict[str, Any]:
@@ -437,7 +437,8 @@ def _observe(front: _Front, observers: list[Module], top: dict[str, Any]) -> Non
 def _say(answer: dict[str, Any], fd: int = 1) -> int:
     """Write one JSON line to stdout; returns the bytes written. A client that is gone is not an error.
 
-    ``fd`` is where stdout leads once a module was ``alone`` here. Then a failure is one: the module closed it.
+    ``fd`` is where stdout leads once a module was ``alone`` here. Then a failure is the module's, which closed it:
+    nothing more is said, and the native front knows what that means.
     """
     raw = (jsontext.dumps(answer) + "\n").encode()
     view = memoryview(raw)
@@ -446,7 +447,7 @@ def _say(answer: dict[str, Any], fd: int = 1) -> int:
             view = view[posix.write(fd, view) :]
     except OSError:
         if fd != 1:
-            raise
+            posix._exit(0)
         return len(raw) - len(view)
     return len(raw)
 

@@ -1730,8 +1730,9 @@ static int wait_for(Started *one, Buffer *said, Buffer *word_of, Buffer *printed
 {
     struct timespec begun;
     clock_gettime(CLOCK_MONOTONIC, &begun);
-    uint64_t limit = (plan.total_deadline_ms ? plan.total_deadline_ms : 8000) + PYTHON_MARGIN_MS, alone = 0, since = 0;
-    int stage = WAITING, ready[3];
+    const uint64_t whole = (plan.total_deadline_ms ? plan.total_deadline_ms : 8000) + PYTHON_MARGIN_MS;
+    uint64_t limit = whole, alone = 0, since = 0;
+    int stage = WAITING, judged = 0, ready[3];
     while (one->answer >= 0 || one->control >= 0) {
         const int from[] = {one->answer, one->control, one->printed};
         uint64_t spent = ms_since(begun);
@@ -1757,7 +1758,9 @@ static int wait_for(Started *one, Buffer *said, Buffer *word_of, Buffer *printed
         if (said->len == said->room || word_of->len == word_of->room)
             break;                      /* more than there can be: it is not our Python that speaks */
         if (!alone && (alone = alone_for(word_of)))
-            since = ms_since(begun), limit = since + alone + GRACE_MS;      /* runner.py looks at the deadline itself */
+            since = ms_since(begun), limit = since + alone;
+        if (alone && !judged && stage == WAITING && (judged = line_with(word_of, T("judged")).len > 0))
+            limit = whole;
         if (alone && (line_with(word_of, T("done")).len || line_with(word_of, T("failed")).len))
             break;                      /* it has said all, and what it started may hold the pipes */
     }

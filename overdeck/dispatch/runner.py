@@ -15,7 +15,7 @@ import sys
 import time
 
 from overdeck.dispatch import adopted, descendants, jsontext, kept, module, rawanswer
-from overdeck.dispatch.plan import distrusted, slurp
+from overdeck.dispatch.plan import distrusted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,10 +43,7 @@ OWN_TIMER_MARGIN_S = 0.5
 """A child's own timer fires this long after its deadline, should the parent be dead by then."""
 
 
-_TOO_LONG = f"its verdict is over {MAX_VERDICT >> 20} MiB"
-_CONTROL = 3
-ANSWER = 4
-"""Where a module that is ``alone`` leaves us the way to the native front, whose answer descriptor is 1 otherwise."""
+TOO_LONG = f"its verdict is over {MAX_VERDICT >> 20} MiB"
 
 
 class Terminated(BaseException):
@@ -168,7 +165,7 @@ def run(modules: list[Module], ask: Ask, end: float, stage: Stage | None = None)
                         continue
                     spent = int((now - job.started) * 1000)
                     _terminate(job)
-                    job.outcome.fail(f"timed out after {spent} ms", end="timeout", trace=_tail(job.output))
+                    job.outcome.fail(f"timed out after {spent} ms", end="timeout", trace=tail(job.output))
                     _close(job, poll, jobs)
     except Terminated:
         _signal.signal(_signal.SIGTERM, _signal.SIG_IGN)
@@ -182,70 +179,6 @@ def run(modules: list[Module], ask: Ask, end: float, stage: Stage | None = None)
         # From here to the printed answer nothing may interrupt: a module may have told its parent to stop.
         _signal.signal(_signal.SIGTERM, _signal.SIG_IGN)
     return outcomes
-
-
-def alone(m: Module, ask: Ask, end: float) -> Outcome:
-    """Run the only module of a call in this very process, which the native front watches: no fork, no copied pages.
-
-    The front that started us with ``--alone`` gives it what ``run`` gives a child: its deadline, by a kill of its
-    session; a reader for what it prints (our descriptor 2); an end for what it has started. The answer is written to
-    descriptor ``ANSWER`` from here on. A module that fails is not answered for here: its process is not to be
-    trusted any more, and the front starts another that is told how it ended (``fallen``). Then this does not return.
-    """
-    outcome = Outcome(m.id, m.cls)
-    started = time.monotonic()
-    deadline = min(started + m.timeout_ms / 1000, end)
-    posix.setsid()
-    _signal.signal(_signal.SIGTERM, _signal.SIG_DFL)
-    _signal.setitimer(_signal.ITIMER_REAL, max(0.001, deadline - started + OWN_TIMER_MARGIN_S))
-    posix.set_inheritable(_CONTROL, False)
-    null = posix.open("/dev/null", posix.O_RDWR)
-    posix.dup2(null, 0)
-    posix.dup2(2, 1)
-    posix.closerange(ANSWER + 1, 4096)
-    posix.write(_CONTROL, b"alone %d\n" % max(1, int((deadline - started) * 1000)))
-    sys.addaudithook(_become_subreaper)
-    own = posix.getpid()
-    line = _evaluate(m, ask)
-    if posix.getpid() != own:  # a process that the module has forked came back from evaluate: it speaks for nobody
-        posix._exit(1)
-    if _subreaper:
-        descendants.kill(own)
-    failed = b""
-    if time.monotonic() > deadline:
-        failed = b"late\n"
-    elif len(line) > MAX_VERDICT:
-        failed = b"long\n"
-    elif not _read(outcome, line, ""):
-        failed = line
-    if failed:
-        posix.write(_CONTROL, b"failed " + failed)
-        posix._exit(0)
-    outcome.us = int((time.monotonic() - started) * 1_000_000)
-    _signal.setitimer(_signal.ITIMER_REAL, 0)
-    return outcome
-
-
-def fallen(m: Module, how: str) -> Outcome:
-    """The outcome of a module that failed while it was ``alone``; ``how`` is what the native front says of its end.
-
-    That is ``error:MS`` or ``timeout:MS``; descriptor 4 holds its last line and, behind it, what it printed.
-    """
-    outcome = Outcome(m.id, m.cls)
-    kind, _, spent = how.partition(":")
-    try:
-        line, _, output = slurp(ANSWER).partition(b"\n")
-    except OSError:
-        line, output = b"", b""
-    outcome.us = int(spent) * 1000
-    trace = _tail(output)
-    if kind == "timeout":
-        outcome.fail(f"timed out after {spent} ms", end="timeout", trace=trace)
-    elif line == b"long":
-        outcome.fail(_TOO_LONG, trace=trace)
-    else:
-        _read(outcome, line + b"\n" if line else b"", trace)
-    return outcome
 
 
 def _on_term(signum: int, frame: FrameType | None) -> None:
@@ -305,10 +238,10 @@ def _child(m: Module, ask: Ask, verdict: int, capture: int, deadline: float, sta
         verdict = 3
         posix.closerange(4, 4096)
         if not m.background:
-            sys.addaudithook(_become_subreaper)
+            watch_starts()
         if m.memory_mb or m.cpu_s:
             _limit(m.memory_mb, m.cpu_s)
-        line = _evaluate(m, ask)
+        line = evaluated(m, ask)
         view = memoryview(line)
         while view:
             view = view[posix.write(verdict, view) :]
@@ -316,8 +249,7 @@ def _child(m: Module, ask: Ask, verdict: int, capture: int, deadline: float, sta
     except BaseException:  # whatever the module did, the parent must see this process end
         pass
     finally:
-        if _subreaper:
-            descendants.kill(posix.getpid())
+        end_what_was_started()
         posix._exit(code)
 
 
@@ -335,7 +267,7 @@ def _limit(memory_mb: int, cpu_s: int) -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
 
 
-def _evaluate(m: Module, ask: Ask) -> bytes:
+def evaluated(m: Module, ask: Ask) -> bytes:
     """The verdict line of one module: a JSON verdict, ``null``, or ``{"error", "trace"}``."""
     path = f"{m.folder}/module.py"
     try:
@@ -401,13 +333,13 @@ def _finish(job: _Job, poll: select.poll, jobs: dict[int, _Job]) -> None:
     while len(job.output) < MAX_CAPTURE and (chunk := _some(job.capture)):
         job.output += chunk
     if len(job.line) > MAX_VERDICT:
-        outcome.fail(_TOO_LONG, trace=_tail(job.output))
+        outcome.fail(TOO_LONG, trace=tail(job.output))
     else:
-        _read(outcome, bytes(job.line), _tail(job.output))
+        read_verdict(outcome, bytes(job.line), tail(job.output))
     _close(job, poll, jobs)
 
 
-def _read(outcome: Outcome, line: bytes, trace: str) -> bool:
+def read_verdict(outcome: Outcome, line: bytes, trace: str) -> bool:
     """Take a module's verdict line, or why there is none; True for a verdict."""
     if not line.endswith(b"\n"):
         outcome.fail("its process ended without a verdict", trace=trace)
@@ -457,12 +389,12 @@ def _finish_adopted(job: _Job, poll: select.poll, jobs: dict[int, _Job]) -> None
         outcome.take(module.encode(module.raw(answer), outcome.cls))
     if lost or job.status not in (0, 2):
         failed = lost or (f"exit {job.status}" if job.status >= 0 else f"killed by signal {-job.status}")
-        outcome.over, outcome.cause, outcome.trace = True, failed, _tail(job.output)
+        outcome.over, outcome.cause, outcome.trace = True, failed, tail(job.output)
         outcome.end = outcome.end if answer is not None else "error"
     outcome.over = True
 
 
-def _tail(output: bytes | bytearray) -> str:
+def tail(output: bytes | bytearray) -> str:
     return output[-4096:].decode("utf-8", "replace")
 
 
@@ -545,6 +477,17 @@ def _exited(job: _Job) -> bool:
 
 _subreaper = False
 _STARTS = frozenset(("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "os.exec"))
+
+
+def watch_starts() -> None:
+    """From now on, what this process starts is made its own: see ``end_what_was_started``."""
+    sys.addaudithook(_become_subreaper)
+
+
+def end_what_was_started() -> None:
+    """Kill what a module has started in this process since ``watch_starts``."""
+    if _subreaper:
+        descendants.kill(posix.getpid())
 
 
 def _become_subreaper(event: str, arguments: tuple[object, ...]) -> None:
