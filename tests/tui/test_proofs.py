@@ -196,6 +196,22 @@ class TestWhileItIsAtWork:
             await seen.press("y")
             await over(seen, f"{name} resolved")
 
+    async def test_a_question_that_was_seen_does_not_come_back_by_itself(self, project: Project) -> None:
+        name, sha = project.clone.open(), project.fix()
+        async with opened(project.clone) as seen:
+            await claim(seen, reference(sha))
+            await asked(seen)
+            # As on a busy machine, where the page has not looked yet when the user has.
+            seen.page._looking.pause()
+            seen.page._stage = Stage.running
+            await seen.press("escape")
+            await seen.until(lambda: seen.app.screen is seen.page)
+            seen.page._look_at_proof()
+            assert seen.app.screen is seen.page
+            assert f"being verified: {name}, it asks you, P shows what" in seen.text("#status")
+            await seen.press("P", "x")
+            await over(seen, "it was cancelled")
+
     async def test_leaving_the_application_ends_what_runs(self, project: Project, tmp_path: Path) -> None:
         name, pids = project.clone.open(), tmp_path / "pids"
         sha = project.fix(SLEEPS.format(pids=str(pids)))

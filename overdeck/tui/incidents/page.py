@@ -287,10 +287,12 @@ class IncidentsPage(Page):
 
     def _look_at_proof(self) -> None:
         """Tell where a proof in the background asks, or goes on."""
-        stage = self._proof.stage if self._proof else None
+        proof = self._proof
+        stage = proof.stage if proof else None
         if stage is not self._stage:
             self._stage = stage
-            if stage is Stage.asking and self.app.screen is self:
+            # A question that was seen and left is not put a second time.
+            if proof and stage is Stage.asking and not proof.question_seen and self.app.screen is self:
                 self.do_proof()
             self._stand()
 

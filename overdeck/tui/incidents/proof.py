@@ -26,7 +26,7 @@ class Stage(StrEnum):
 
 @dataclass
 class Proof:
-    """Written by the worker, except for the two answers that the user gives; read by everybody."""
+    """Written by the worker, except for what the user has seen and answers; read by everybody."""
 
     call: Call
     id: str
@@ -37,6 +37,8 @@ class Proof:
     gone: Callable[[], bool] = field(default=lambda: False)
     """Whether the application ends: nobody waits any more then."""
     stage: Stage = Stage.running
+    question_seen: bool = False
+    """Whether a window has shown the plan to the user; the window says so."""
     steps: list[str] = field(default_factory=list)
     plan: Sequence[str] = ()
     heard: bytes = b""

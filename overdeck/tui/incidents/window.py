@@ -73,6 +73,7 @@ class ProofWindow(ModalScreen[bool]):
         """Show the proof as it is now: what counts first, the rest below it."""
         proof = self.proof
         asking = proof.stage is Stage.asking
+        proof.question_seen = proof.question_seen or asking
         self.query_one("#told").styles.max_height = max(4, self.size.height - _FRAME_LINES)
         ended = self.query_one("#ended", Static)
         ended.set_class(proof.stage is Stage.refused, "refused")
