@@ -668,23 +668,54 @@ static void string_ends(size_t end)             /* end: past the closing quote *
         scan.escaped_key = 1;
 }
 
-/* The first byte at or after p that a string cannot simply contain: quote, backslash, control, non-ASCII. */
-static size_t plain_until(size_t p, size_t end)
+/* What may stand behind a backslash without a turn through the state machine. */
+static int usual_escape(uint8_t c)
 {
+    static const uint8_t usual[256] = {['n'] = 1, ['"'] = 1, ['\\'] = 1, ['t'] = 1, ['r'] = 1, ['/'] = 1, ['b'] = 1, ['f'] = 1};
+    return usual[c];
+}
+
 #ifdef __SSE2__
+enum { WIDE = 64 };
+
+/* Which of 64 bytes a string cannot simply contain: quote, backslash, control, non-ASCII; a bit each. */
+static uint64_t stops_in(const uint8_t *s)
+{
     const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'), space = _mm_set1_epi8(0x20);
-    for (; p + 16 <= end; p += 16) {
-        __m128i v = _mm_loadu_si128((const void *)(payload + p));
+    uint64_t stops = 0;
+    for (int part = 0; part < WIDE; part += 16) {
+        __m128i v = _mm_loadu_si128((const void *)(s + part));
         /* signed compare: bytes from 0x80 on are negative, so "less than blank" finds them with the controls */
         __m128i stop = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash)),
                                     _mm_cmplt_epi8(v, space));
-        int found = _mm_movemask_epi8(stop);
-        if (found)
-            return p + (size_t)__builtin_ctz((unsigned)found);
+        stops |= (uint64_t)(unsigned)_mm_movemask_epi8(stop) << part;
+    }
+    return stops;
+}
+#endif
+
+/* The first byte at or after p that a string cannot simply contain and that begins no usual escape. */
+static size_t plain_until(size_t p, size_t end)
+{
+#ifdef __SSE2__
+    while (p + WIDE < end) {            /* one byte more: what an escape at the end of the block escapes */
+        size_t block = p;
+        p += WIDE;
+        for (uint64_t stops = stops_in(payload + block); stops;) {
+            int at = __builtin_ctzll(stops);
+            const uint8_t *c = payload + block + at;
+            if (*c != '\\' || !usual_escape(c[1]))
+                return block + (size_t)at;
+            p += at == WIDE - 1;
+            stops &= ~(3ull << at);
+        }
     }
 #endif
-    while (p < end && payload[p] != '"' && payload[p] != '\\' && payload[p] >= 0x20 && payload[p] < 0x80)
-        p++;
+    while (p < end && payload[p] >= 0x20 && payload[p] < 0x80 && payload[p] != '"') {
+        if (payload[p] == '\\' && (p + 1 == end || !usual_escape(payload[p + 1])))
+            break;
+        p += 1 + (payload[p] == '\\');
+    }
     return p;
 }
 
@@ -725,12 +756,8 @@ static size_t scan_string(size_t p, size_t end)
             return p;
         }
         if (c == '\\') {
-            if (p < end && (payload[p] == 'n' || payload[p] == '"' || payload[p] == '\\' || payload[p] == 't'))
-                p++;                /* the usual escapes, without a turn through the state machine */
-            else {
-                scan.state = ESCAPED;
-                return p;
-            }
+            scan.state = ESCAPED;
+            return p;
         } else if (c >= 0x80 && (scan.utf8_left = utf8_sequence(c))) {
             scan.state = IN_UTF8;
             return p;
@@ -1175,12 +1202,77 @@ static size_t search_seam(const uint8_t *text, size_t i, size_t len)
     return i;
 }
 
+#ifdef __SSE2__
+/* Of 64 bytes, a bit each: backslashes, all marks, dollars, what a backslash must not stand before, and (a superset of)
+ * the letters of literals. */
+typedef struct {
+    uint64_t slash, any, dollar, odd, letter;
+} Marks;
+
+static Marks marks_of(const uint8_t *s)
+{
+    const __m128i single = _mm_set1_epi8('\''), twice = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
+    const __m128i dollar = _mm_set1_epi8('$'), other = _mm_set1_epi8('/'), code = _mm_set1_epi8('u');
+    const __m128i comma = _mm_set1_epi8(',');       /* all of A-Z a-z 0-9 _ . - are above it */
+    Marks m = {0, 0, 0, 0, 0};
+#define BITS(found) ((uint64_t)(unsigned)_mm_movemask_epi8(found) << part)
+    for (int part = 0; part < WIDE; part += 16) {
+        __m128i v = _mm_loadu_si128((const void *)(s + part)), is_slash = _mm_cmpeq_epi8(v, slash);
+        m.slash |= BITS(is_slash);
+        m.any |= BITS(_mm_or_si128(is_slash, _mm_or_si128(_mm_cmpeq_epi8(v, single), _mm_cmpeq_epi8(v, twice))));
+        m.odd |= BITS(_mm_or_si128(is_slash, _mm_or_si128(_mm_cmpeq_epi8(v, other), _mm_cmpeq_epi8(v, code))));
+        m.dollar |= BITS(_mm_cmpeq_epi8(v, dollar));
+        m.letter |= BITS(_mm_cmpgt_epi8(v, comma));
+    }
+#undef BITS
+    return m;
+}
+
+/* The bits of these bytes, each moved to the byte behind. */
+static uint64_t behind(uint64_t bits, uint64_t bits_before)
+{
+    return bits << 1 | bits_before >> (WIDE - 1);
+}
+
+/* Where the run of marks begins that ends before this place. */
+static size_t run_before(const uint8_t *text, size_t end)
+{
+    while (end && is_mark(text[end - 1]))
+        end--;
+    return end;
+}
+#endif
+
 /* Literals that only taking the marks out makes visible (g''it, \rm): looked for where marks stand between two
  * letters that are neighbours in some literal. 0 when the text may spell letters another way. */
 static int search_seams(const uint8_t *text, size_t len)
 {
-    size_t seen = 0;
-    for (size_t block = 0; block < len; block += BLOCK)
+    size_t seen = 0, block = 0;
+#ifdef __SSE2__
+    Marks last = {0, 0, 0, 0, 0};
+    uint64_t open = 0;                  /* a run behind a letter reaches into this block */
+    for (; block + WIDE <= len; block += WIDE) {
+        Marks m = marks_of(text + block);
+        if ((m.odd & behind(m.slash, last.slash)) | (m.any & behind(m.dollar, last.dollar))) {
+            if (block && spells_otherwise(text, block - 1, len))
+                return 0;
+            for (uint64_t marks = m.any; marks; marks &= marks - 1)
+                if (spells_otherwise(text, block + (size_t)__builtin_ctzll(marks), len))
+                    return 0;
+        }
+        /* a run that begins behind a letter: added to its marks, that bit runs on to the byte behind them */
+        uint64_t begun = m.any & ~behind(m.any, last.any) & behind(m.letter, last.letter), ended;
+        int over = __builtin_add_overflow(m.any, begun, &ended);
+        over |= __builtin_add_overflow(ended, open, &ended);
+        open = (uint64_t)over;
+        for (ended &= ~m.any & m.letter; ended; ended &= ended - 1)
+            if (!search_seam(text, run_before(text, block + (size_t)__builtin_ctzll(ended)), len))
+                return 0;
+        last = m;
+    }
+    block = run_before(text, block);    /* a run that reaches over the edge is looked at from its begin */
+#endif
+    for (; block < len; block += BLOCK)
         for (unsigned marks = marks_in(text + block, len - block); marks; marks &= marks - 1) {
             size_t i = block + (size_t)__builtin_ctz(marks);
             if (i >= seen && !(seen = search_seam(text, i, len)))
