@@ -91,7 +91,6 @@ typedef struct {
 typedef struct {
     Text id, tools;
     int gate, main_only, payload_literals;
-    int may_be_alone;               /* a gate or an adviser that leaves nothing behind: see start_alone */
     int literals;                   /* how many it has; 0 = always run */
     int unsearchable;               /* a literal too long for us: it may always act */
     int asked, may_act;
@@ -414,7 +413,6 @@ static int plan_line(Text line)
         m->id = word(&line);
         Text cls = word(&line), flags = word(&line);
         m->gate = same(cls, T("gate"));
-        m->may_be_alone = (m->gate || same(cls, T("adviser"))) && !has(flags, T("background"));
         m->main_only = has(flags, T("main-only"));
         m->payload_literals = has(flags, T("payload-literals"));
         any_payload_literals |= m->payload_literals;
@@ -1408,13 +1406,18 @@ static int route(int whole_document)
     return survivors;
 }
 
-/* Whether the one module that may act is of a kind that can run in Python's own process. */
+/* Whether the one module that may act can run in Python's own process: a gate or an adviser that leaves nothing behind. */
 static int may_be_alone(void)
 {
-    for (int i = 0; i < module_count; i++)
-        if (modules[i].may_act)
-            return modules[i].may_be_alone;
-    return 0;
+    int i = 0;
+    while (i < module_count && !modules[i].may_act)
+        i++;
+    if (i == module_count)
+        return 0;
+    const Module *m = &modules[i];
+    Text line = {m->id.at + m->id.len + 1, (size_t)(m->tools.at - m->id.at) - m->id.len - 1};
+    Text cls = word(&line), flags = word(&line);
+    return (same(cls, T("gate")) || same(cls, T("adviser"))) && !has(flags, T("background"));
 }
 
 /* ---- records ------------------------------------------------------------------------------------------------------- */
