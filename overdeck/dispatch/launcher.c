@@ -921,7 +921,9 @@ static int wait_readable(const int *fds, int count, int ms, int *ready)
     FD_ZERO(&set);
     sigemptyset(&open_mask);
     for (int i = 0; i < count; i++)
-        if (fds[i] >= 0) {
+        if (fds[i] >= FD_SETSIZE) {
+            return -1;                  /* a client that leaves us a thousand open files */
+        } else if (fds[i] >= 0) {
             FD_SET(fds[i], &set);
             last = fds[i] > last ? fds[i] : last;
         }
@@ -1820,11 +1822,10 @@ static uint64_t alone_for(const Buffer *word_of)
 enum { WAITING, TOLD_TO_STOP, KILLED };
 
 /* Wait for both pipes to end, or for the end of a module that runs in Python's own process. Past the deadline Python is
- * told to stop, which it answers (a module alone does not); then it is killed. Returns how far that went. */
-static int wait_for(Started *one, Buffer *said, Buffer *word_of, Buffer *printed)
+ * told to stop, which it answers (a module alone does not); then it is killed. `begun` is when the first Python was started:
+ * one that answers for what has failed in another has what is left of the time. Returns how far that went. */
+static int wait_for(Started *one, struct timespec begun, Buffer *said, Buffer *word_of, Buffer *printed)
 {
-    struct timespec begun;
-    clock_gettime(CLOCK_MONOTONIC, &begun);
     const uint64_t whole = (plan.total_deadline_ms ? plan.total_deadline_ms : 8000) + PYTHON_MARGIN_MS;
     uint64_t limit = whole, alone = 0, since = 0;
     int stage = WAITING, judged = 0, ready[3];
@@ -2000,13 +2001,15 @@ static void ask_python(int observed, int cut, int alone)
 #else
     (void)alone;
 #endif
+    struct timespec begun;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
     for (;;) {
         said.len = word_of.len = printed.len = 0;
         stage = WAITING;
         one = start_python(&way);
         pid = one.pid;
         if (pid > 0)
-            stage = wait_for(&one, &said, &word_of, &printed);
+            stage = wait_for(&one, begun, &said, &word_of, &printed);
         else
             close(one.answer), close(one.control), close(one.printed);
         hello = line_with(&word_of, T("hello")), done = line_with(&word_of, T("done"));
