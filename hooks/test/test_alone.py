@@ -23,7 +23,9 @@ ENDS = {
     ),
     "closes where the answer goes": ("import os; os.close(4); return deny('x')", "could not decide"),
     "closes where it is heard": ("import os; os.close(3); return deny('x')", "could not decide"),
-    "leaves a process that goes on": ("import os\nos.fork()\nreturn deny('x')", "x"),
+    "is overtaken by a process that it forked": (
+        "import os, time\nif not os.fork(): return None\ntime.sleep(0.3)\nreturn deny('x')", "x"
+    ),
     "leaves a process that holds the pipes": (
         "import os, time\nif not os.fork():\n    os.setsid()\n    time.sleep(60)\nreturn deny('x')", "x"
     ),
@@ -106,7 +108,7 @@ def test_what_a_gate_alone_has_started_unseen_dies_with_it(native: Front) -> Non
     )
     native.module("gate", unseen, toml="timeout_ms = 900")
     native.install()
-    native.call(bash("ls"))
+    assert native.call(bash("ls")).stdout == ""
     alive = survivors("306.85")
     for pid in alive:
         os.kill(pid, signal.SIGKILL)
@@ -204,7 +206,7 @@ def test_a_failure_at_the_last_moment_is_answered_in_what_is_left_of_the_time(na
     assert time.monotonic() - started < 1.2 + 1.5
 
 
-def test_a_client_that_leaves_a_thousand_files_open_opens_no_gate(native: Front) -> None:
+def test_a_client_may_leave_more_than_a_thousand_files_open(native: Front) -> None:
     native.module("gate", "return deny('held')")
     native.install()
     held = [os.open("/dev/null", os.O_RDONLY) for _ in range(1100)]
@@ -215,4 +217,4 @@ def test_a_client_that_leaves_a_thousand_files_open_opens_no_gate(native: Front)
     finally:
         for fd in held:
             os.close(fd)
-    assert reply.decision == "deny"
+    assert reply.reason == "[gate] held"

@@ -18,6 +18,7 @@
 #endif
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -914,15 +915,23 @@ static void make_room(void)
  * between a look at `told_to_stop` and the wait. Returns how many are ready; 0 at the end of the time or on a signal. */
 static int wait_readable(const int *fds, int count, int ms, int *ready)
 {
-    fd_set set;
     sigset_t open_mask;
     struct timespec limit = {ms / 1000, ms % 1000 * 1000000L};
+    sigemptyset(&open_mask);
+#ifdef __linux__
+    struct pollfd polled[3];            /* not select: a client may leave us more than a thousand open files */
+    for (int i = 0; i < count; i++)
+        polled[i] = (struct pollfd){fds[i], POLLIN, 0};
+    int n = ppoll(polled, (nfds_t)count, &limit, &open_mask);
+    for (int i = 0; i < count; i++)
+        ready[i] = n > 0 && polled[i].revents;
+#else
+    fd_set set;
     int last = -1;
     FD_ZERO(&set);
-    sigemptyset(&open_mask);
     for (int i = 0; i < count; i++)
         if (fds[i] >= FD_SETSIZE) {
-            return -1;                  /* a client that leaves us a thousand open files */
+            return -1;
         } else if (fds[i] >= 0) {
             FD_SET(fds[i], &set);
             last = fds[i] > last ? fds[i] : last;
@@ -930,6 +939,7 @@ static int wait_readable(const int *fds, int count, int ms, int *ready)
     int n = pselect(last + 1, &set, NULL, NULL, &limit, &open_mask);
     for (int i = 0; i < count; i++)
         ready[i] = n > 0 && fds[i] >= 0 && FD_ISSET(fds[i], &set);
+#endif
     return n > 0 ? n : n < 0 && errno != EINTR ? -1 : 0;
 }
 
