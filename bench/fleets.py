@@ -1,10 +1,12 @@
 """Throwaway fleets for ``bench/results.py``: N modules, or the same logic as N Python hooks, below one folder."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from overdeck.authoring.fleet import entry_path, interpreter
 from overdeck.dispatch import planning
+from overdeck.dispatch.manifest import read_manifest
 from overdeck.dispatch.planning import Recipe
 from overdeck.dispatch.writing import replace
 from overdeck.paths import shipped
@@ -102,12 +104,17 @@ ACTING = (
 """What happens, the tool, its input, and the bar of DESIGN.md where it has one. A commit asks git itself."""
 
 
-def shipped_fleet(root: Path) -> Path:
-    """Every shipped guard and gate on at once, as two lines of config do it; returns the folder of plans."""
+def every_pack() -> list[str]:
+    """The packs of all modules that ship."""
+    return sorted({read_manifest(str(path.parent)).pack for path in shipped("modules").glob("*/module.toml")})
+
+
+def shipped_fleet(root: Path, packs: Sequence[str] = ("guards", "gates")) -> Path:
+    """Every shipped module of these packs on at once, as two lines of config do it; returns the folder of plans."""
     plans = root / "state" / "plans" / "claude"
     for folder in (plans, root / "user"):
         folder.mkdir(parents=True, mode=0o700)
-    (root / "config.toml").write_text('packs = ["guards", "gates"]\n')
+    (root / "config.toml").write_text(f"packs = {json.dumps(list(packs))}\n")
     _write_plans(root, ("PreToolUse", "PostToolUse", "Stop"), modules=shipped("modules"))
     return plans
 

@@ -33,7 +33,9 @@ PACKS = {
     "guards": "on unless the config says otherwise",
     "gates": 'on with `packs = ["guards", "gates"]`',
     "drafts": 'on with `packs = ["guards", "drafts"]`',
+    "evidence": 'on with `packs = ["guards", "evidence"]`',
     "session": 'on with `packs = ["guards", "session"]`',
+    "ambient": 'on with `packs = ["guards", "ambient"]`',
 }
 EVERY = (*PACKS,)
 SHOWN = 12
@@ -50,9 +52,9 @@ in the `[modules.ID]` table of the config. What a module deliberately does not s
 `module.py`, and `docs/plans/modules.md`. Its cases: `overdeck hooks test ID`. By hand, without a client:
 `overdeck hooks run ID --file F` or `--command "…"`."""
 TAIL = """
-stop-gate, checkpoint and recall are measured on a call on which they have nothing to say, their usual one: the next
-question of a session is minutes away. `SKIP=id,id` in the environment skips advisers, never gates. `overdeck hooks
-off --session ID` silences stop-gate and checkpoint, and nothing else.
+stop-gate, checkpoint, prompt-nudge and recall are measured on a call on which they have nothing to say, their usual
+one: the next question of a session is minutes away. `SKIP=id,id` in the environment skips advisers, never gates.
+`overdeck hooks off --session ID` silences stop-gate, checkpoint, memory-recall, prompt-nudge and subagent-brief.
 """
 
 

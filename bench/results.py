@@ -27,6 +27,7 @@ import in_client
 import logged
 import registries
 import screens
+import statuslines
 
 import overdeck
 from overdeck.authoring.fleet import built_front, front_argv, interpreter, python_front, recipe_for, write_plans
@@ -104,9 +105,11 @@ def main() -> int:
 
 
 def _with_rows(text: str, lines: list[str]) -> str:
-    """The page with each of these rows where a row of the same name and metric stands; others stay as they are."""
+    """The page with each of these rows where a row of the same name and metric stands; a new one behind all of them."""
     new = {tuple(line.split(" | ")[:2]): line for line in lines}
-    return "".join(f"{new.pop(tuple(line.split(' | ')[:2]), line)}\n" for line in text.splitlines())
+    page = [new.pop(tuple(line.split(" | ")[:2]), line) for line in text.splitlines()]
+    last = max((number for number, line in enumerate(page) if line.startswith("| ")), default=len(page) - 1)
+    return "".join(f"{line}\n" for line in [*page[: last + 1], *new.values(), *page[last + 1 :]])
 
 
 def _rows(folder: Path) -> list[Row]:
@@ -128,6 +131,9 @@ def _rows(folder: Path) -> list[Row]:
         Row("the `overdeck-hook` stub / the same twin started directly", command_arm("t", twin), stub, noop),
     ]
     rows += [Row(what, a, b, b"", registries.BAR, registries.BAR) for what, a, b in registries.rows(folder)]
+    rows += [
+        Row(what, a, b, said, statuslines.BAR, statuslines.BAR) for what, a, b, said in statuslines.rows(folder)
+    ]
     built = built_front()
     if built is None or not built.fresh:
         print("no native front is installed here: its rows are left out", file=sys.stderr)
@@ -176,6 +182,17 @@ def _rows(folder: Path) -> list[Row]:
             true,
             shipped_front("PreToolUse"),
             fleets.call("echo hi"),
+            1.1,
+            1.1,
+        )
+    )
+    acting = fleets.shipped_fleet(folder / "acting", fleets.every_pack())
+    rows.append(
+        Row(
+            "every pack on, journal and capture write each call: after a tool that no module minds / `true`",
+            true,
+            command_arm("every pack", [str(built.path), "PostToolUse", "--plan", str(acting)]),
+            fleets.call("echo hi", output="hi", event="PostToolUse"),
             1.1,
             1.1,
         )

@@ -10,6 +10,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.append(ROOT)  # last, so that it can shadow nothing; our own imports can only stand behind it
 
+from overdeck import __version__  # noqa: E402
 from overdeck.dispatch import front, planning, writing  # noqa: E402
 from overdeck.dispatch.plan import PlanError  # noqa: E402
 
@@ -53,6 +54,7 @@ def _recipe(data: str) -> planning.Recipe:
         user=f"{config}/modules",
         fires=f"{data}/hook-fires.jsonl",
         calls=f"{data}/hook-calls.jsonl",
+        version=__version__,
     )
 
 

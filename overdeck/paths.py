@@ -8,11 +8,50 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from overdeck.errors import ExitCode, OverdeckError
 
 CLIENTS = ("claude", "codex", "gemini", "opencode")
 """Client names everywhere: options, plan folders, logs, JSON."""
+
+
+class ClientFolders(NamedTuple):
+    """Where the clients other than Claude Code keep what is the user's, by the variables that each of them honours
+    (measured in the clients, docs/plans/clients.md). What a variable names beside the usual folder is None without it.
+    """
+
+    codex: Path
+    """``CODEX_HOME``."""
+    gemini: Path
+    """``.gemini`` below ``GEMINI_CLI_HOME``."""
+    opencode: Path
+    """``opencode`` below ``XDG_CONFIG_HOME``, which OpenCode takes relative to where it is started as well."""
+    gemini_system: Path | None = None
+    """``GEMINI_CLI_SYSTEM_SETTINGS_PATH``."""
+    gemini_defaults: Path | None = None
+    """``GEMINI_CLI_SYSTEM_DEFAULTS_PATH``."""
+    opencode_config: Path | None = None
+    """``OPENCODE_CONFIG``, a configuration that is read beside the user's."""
+    opencode_more: Path | None = None
+    """``OPENCODE_CONFIG_DIR``, a folder that is read beside the user's."""
+
+    @classmethod
+    def from_environment(cls, env: Mapping[str, str], home: Path) -> "ClientFolders":
+        """A variable that is empty counts as none."""
+
+        def named(name: str) -> Path | None:
+            return Path(env[name]).absolute() if env.get(name) else None
+
+        return cls(
+            codex=named("CODEX_HOME") or home / ".codex",
+            gemini=(named("GEMINI_CLI_HOME") or home) / ".gemini",
+            opencode=(named("XDG_CONFIG_HOME") or home / ".config") / "opencode",
+            gemini_system=named("GEMINI_CLI_SYSTEM_SETTINGS_PATH"),
+            gemini_defaults=named("GEMINI_CLI_SYSTEM_DEFAULTS_PATH"),
+            opencode_config=named("OPENCODE_CONFIG"),
+            opencode_more=named("OPENCODE_CONFIG_DIR"),
+        )
 
 
 @dataclass(frozen=True)
@@ -24,10 +63,12 @@ class Places:
     state: Path
     cache: Path
     claude_dir: Path
+    folders: ClientFolders
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None) -> "Places":
-        """Resolve ``HOME``, ``XDG_*`` and ``CLAUDE_CONFIG_DIR``; relative XDG values are ignored, as XDG says.
+        """Resolve ``HOME``, ``XDG_*``, ``CLAUDE_CONFIG_DIR`` and what the other clients honour (``ClientFolders``);
+        relative XDG values are ignored, as XDG says.
 
         Raises OverdeckError (usage) where there is no home directory to be found.
         """
@@ -44,6 +85,7 @@ class Places:
             state=xdg("XDG_STATE_HOME", ".local/state") / "overdeck",
             cache=xdg("XDG_CACHE_HOME", ".cache") / "overdeck",
             claude_dir=Path(env["CLAUDE_CONFIG_DIR"]) if env.get("CLAUDE_CONFIG_DIR") else home / ".claude",
+            folders=ClientFolders.from_environment(env, home),
         )
 
     @property
@@ -61,6 +103,11 @@ class Places:
     @property
     def calls_log(self) -> Path:
         return self.state / "hook-calls.jsonl"
+
+    @property
+    def events_log(self) -> Path:
+        """Typed lines of what clients and modules do (dispatch/eventlog.py)."""
+        return self.state / "events.jsonl"
 
     @property
     def errors(self) -> Path:

@@ -49,11 +49,13 @@ def run(
     cwd: Path | str,
     stdin: bytes = b"",
     deadline_s: float,
+    drain_s: float | None = None,
     stopped: Callable[[], bool] | None = None,
 ) -> Completed | NotCompleted:
     """Run ``argv`` in a session of its own and wait until it has ended and closed its output, ``deadline_s`` at most,
     and no longer than until ``stopped`` says so.
 
+    ``drain_s``: how long what it left running may hold its output open once it has ended; None is until the deadline.
     ``env`` is the whole environment; its PATH is where ``argv[0]`` is looked for. Past the deadline, and when we
     are interrupted, the process group is killed.
     """
@@ -71,7 +73,7 @@ def run(
         return NotCompleted(False, f"does not start: {error.filename or argv[0]}: {error.strerror}")
     with child:
         try:
-            stdout, stderr = _output(child, stdin, deadline_s, stopped)
+            stdout, stderr = _output(child, stdin, deadline_s, drain_s, stopped)
         except subprocess.TimeoutExpired:
             _kill(child)
             return NotCompleted(True, f"does not end within {deadline_s:g} s")
@@ -82,20 +84,30 @@ def run(
 
 
 def _output(
-    child: subprocess.Popen[bytes], stdin: bytes, deadline_s: float, stopped: Callable[[], bool] | None
+    child: subprocess.Popen[bytes],
+    stdin: bytes,
+    deadline_s: float,
+    drain_s: float | None,
+    stopped: Callable[[], bool] | None,
 ) -> tuple[bytes, bytes]:
     """What ``child`` printed; raises TimeoutExpired past the deadline, or once it was called off."""
-    if stopped is None:
+    if stopped is None and drain_s is None:
         return child.communicate(stdin, timeout=deadline_s)
     give_up = time.monotonic() + deadline_s
+    drained: float | None = None
     unsaid: bytes | None = stdin
     while True:
-        left = give_up - time.monotonic()
+        now = time.monotonic()
+        if drained is None and drain_s is not None and child.poll() is not None:
+            drained = min(give_up, now + drain_s)
+        left = (give_up if drained is None else drained) - now
         try:
             return child.communicate(unsaid, timeout=max(0.0, min(_NOTICE_S, left)))
-        except subprocess.TimeoutExpired:
+        except subprocess.TimeoutExpired as error:
             unsaid = None  # it may be said once only
-            if left <= 0 or stopped():
+            if left <= 0 and drained is not None:
+                return error.output or b"", error.stderr or b""
+            if left <= 0 or (stopped is not None and stopped()):
                 raise
 
 

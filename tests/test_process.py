@@ -77,3 +77,20 @@ def test_our_own_commands_start_installed_or_not(tmp_path, command):
     ran = run([*argv_of(command), "--help"], env={"PYTHONPATH": root}, cwd=tmp_path, deadline_s=60)
 
     assert isinstance(ran, Completed) and ran.code == 0
+
+
+def test_what_a_program_leaves_running_holds_its_output_no_longer_than_the_drain(tmp_path):
+    pid = tmp_path / "pid"
+    begun = time.monotonic()
+    left = f"setsid sleep 60 & echo $! > {pid}; echo out; echo err >&2; exit 4"
+    ran = run(["sh", "-c", left], env=PATH, cwd=tmp_path, deadline_s=30, drain_s=0.3)
+
+    assert ran[1:] == (4, b"out\n", b"err\n")
+    assert time.monotonic() - begun < 10
+    os.kill(int(pid.read_text()), 9)
+
+
+def test_a_drain_cuts_nothing_short_that_is_still_at_work(tmp_path):
+    ran = run(["sh", "-c", "sleep 1; echo late"], env=PATH, cwd=tmp_path, deadline_s=30, drain_s=0.0)
+
+    assert ran[1:] == (0, b"late\n", b"")

@@ -53,7 +53,7 @@ def an_hour_passes(front: Front) -> None:
 
 
 def edits_until_asked(front: Front, most: int) -> int:
-    """How many edits it takes: the native front logs a call after its modules ran, its twin before."""
+    """How many edits it takes."""
     return next((number for number in range(1, most + 1) if asked(edited(front))), 0)
 
 

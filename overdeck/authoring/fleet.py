@@ -7,13 +7,14 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from overdeck import __version__
 from overdeck.dispatch import planning
 from overdeck.dispatch.dialects.routing import own_event
 from overdeck.dispatch.manifest import ManifestError
 from overdeck.dispatch.plan import PlanError
 from overdeck.dispatch.planning import Fleet, Recipe
 from overdeck.errors import FULL, ExitCode, OverdeckError
-from overdeck.files import write_atomically
+from overdeck.files import locked, write_atomically
 from overdeck.paths import Places, shipped
 from overdeck.process import NotCompleted, run
 
@@ -64,6 +65,7 @@ def recipe_for(places: Places, client: str = "claude") -> Recipe:
         user=str(places.user_modules),
         fires=str(places.fires_log),
         calls=str(places.calls_log),
+        version=__version__,
     )
 
 
@@ -143,11 +145,12 @@ def write_plans(recipe: Recipe) -> list[Path]:
     events = {event for module in fleet.enabled for event in module.events if own_event(recipe.client, event)}
     events |= {path.stem for path in folder.glob("*.plan")}
     try:
-        write_atomically(folder / planning.RECIPE, recipe.encode())
-        return [
-            Path(planning.write_plan(recipe, planning.compile_plan(recipe, fleet, event)))
-            for event in sorted(events)
-        ]
+        with locked(folder / planning.LOCK, 5.0, who="writer of plans"):
+            write_atomically(folder / planning.RECIPE, recipe.encode())
+            return [
+                Path(planning.write_plan(recipe, planning.compile_plan(recipe, fleet, event)))
+                for event in sorted(events)
+            ]
     except (PlanError, OSError) as error:
         raise OverdeckError(
             f"the plans could not be written to {folder}: {error}",

@@ -154,7 +154,8 @@ def ask_front(
     files to run among.
     """
     event = event or (str(payload.get("hook_event_name", "")) if isinstance(payload, dict) else "")
-    with tempfile.TemporaryDirectory(prefix="overdeck-matrix-") as scratch:
+    # What a background module started may still write there when its folder goes.
+    with tempfile.TemporaryDirectory(prefix="overdeck-matrix-", ignore_cleanup_errors=True) as scratch:
         plans = Path(scratch, "state", "plans", client)
         plans.mkdir(parents=True, mode=0o700)
         if case is not None:

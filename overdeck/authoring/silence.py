@@ -1,4 +1,4 @@
-"""``overdeck hooks off --session``: the questions of stop-gate and checkpoint, silenced for one session.
+"""``overdeck hooks off --session``: stop-gate, checkpoint and the words of the evidence pack, silenced for a session.
 
 It silences, it exempts from nothing: no gate that holds something back looks at it (commit-gate only to say so).
 """

@@ -22,6 +22,8 @@ from overdeck.errors import InvalidMeasurement, OverdeckError
 State = Literal["done", "cut short", "running", "invalid", "unreadable"]
 
 RECORD_FIRST = "hookbench ab A B"
+EXAMPLE = "hookbench ab 'sh old.sh' 'sh new.sh'"
+"""A and B are command lines, each a word to the shell."""
 TOLERANCE = Tolerance()
 """The bar: how much dearer ``hookbench gate`` lets a call become where its file says nothing else."""
 

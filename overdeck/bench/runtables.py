@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from overdeck.bench.axis import BAR, ONE, Axis, Interval, axis, drawn, legend, trend_bars
-from overdeck.bench.lastruns import RECORD_FIRST, TOLERANCE, Contrasted, LastRun, Trend, bar_said, trends
+from overdeck.bench.lastruns import EXAMPLE, RECORD_FIRST, TOLERANCE, Contrasted, LastRun, Trend, bar_said, trends
 from overdeck.bench.outcome import METRICS, Metric
 from overdeck.bench.report import interval, times
 from overdeck.bench.statistics import Ratio
 from overdeck.column import Column
 
-NO_RUNS = f"no measurement is kept. Type: {RECORD_FIRST}"
+NO_RUNS = f"no measurement is kept. Type: {RECORD_FIRST}, each arm a command line in quotes, such as: {EXAMPLE}"
 NAMES: dict[Metric, str] = {"cpu": "CPU", "wall": "wall"}
 
 

@@ -54,7 +54,7 @@ def adopt(
     undo: Annotated[bool, typer.Option("--undo", help="Put every adopted hook back where it was.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Turn your hooks into modules of one process, if a replay shows that each still says the same.
+    """Turn your hooks of Claude Code into modules of one process, if a replay shows that each still says the same.
 
     Runs your hooks, in a throwaway HOME and without a network: it lists them first and needs --yes.
     """
@@ -91,10 +91,13 @@ def _adopt(
 ) -> None:
     from overdeck.authoring.fleet import recipe_for
     from overdeck.wiring.adopt import adopting
+    from overdeck.wiring.clients import owner
     from overdeck.wiring.settings import parse_settings, read_bytes, read_settings
     from overdeck.wiring.sources import user_settings
 
     file = file.absolute()
+    if (client := owner(file, places.folders)) != "claude":
+        raise _not_claudes(file, client)
     raw = read_bytes(file)
     own = file == user_settings(places).absolute()
     found = parse_settings(raw, file, plugin_root=read_settings(file).plugin_root)
@@ -122,6 +125,20 @@ def _adopt(
     _report(done, chosen, out, dry_run)
     if before is not None:
         _attach(done, before, _in_the_client(places, file, allow_network) or {}, out)
+
+
+def _not_claudes(file: Path, client: str) -> OverdeckError:
+    """Every other client starts hooks and reads their answers in its own way, which neither replay nor module has."""
+    from overdeck.wiring.target import TARGETS
+
+    title = TARGETS[client].title if client in TARGETS else client
+    again = f", then: overdeck install --client {client}" if client in TARGETS else ""
+    return usage(
+        f"{file} is {title}'s, and adopt takes over hooks of Claude Code only: a replay starts them and reads their "
+        "answers as Claude Code does",
+        hint=f"write the rule as a module, which every client is asked about: overdeck hooks new NAME{again}",
+        code="not-claudes",
+    )
 
 
 def _in_the_client(places: Places, file: Path, allow_network: bool) -> dict[str, Any] | None:

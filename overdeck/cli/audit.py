@@ -177,12 +177,14 @@ def _nothing_found(places: Places, wanted: "Set[str]") -> str:
 
 def _files(places: Places, named: list[Path], clients: frozenset[str]) -> list["Settings"]:
     """The files that were named, or those that the clients read; of ``clients`` alone where any are."""
+    from overdeck.wiring.clients import owner
     from overdeck.wiring.settings import read_settings
     from overdeck.wiring.sources import all_files
 
     if not named:
         return all_files(places, _here(places), clients or None)
-    return [file for file in map(read_settings, named) if not clients or file.client in clients]
+    read = [read_settings(path, client=owner(path, places.folders)) for path in named]
+    return [file for file in read if not clients or file.client in clients]
 
 
 def _take_in_logs(places: Places, out: Output) -> None:

@@ -24,10 +24,11 @@ def machine(
 ) -> None:
     """Hook processes alive now, orphans, calls per second and cost per event, what tasks wait for. Changes nothing.
 
-    What overdeck tui shows on its machine page. What is wrong with the machine, overdeck doctor says.
+    What overdeck tui shows on its machine page, whether the machine is strained above all. Doctor looks at more.
     """
     from overdeck.machine.window import LONG_S
     from overdeck.wiring.atwork import tables
+    from overdeck.wiring.atwork.document import as_data
     from overdeck.wiring.atwork.look import Source, begin, look
     from overdeck.wiring.doctor.visit import window
     from overdeck.wiring.scope import here
@@ -40,9 +41,10 @@ def machine(
             out.note(f"watching the machine for {seconds:g} s")
         time.sleep(seconds)  # the window that was asked for
         found, _ = look(source, before)
-        out.data = tables.as_data(found)
+        out.data = as_data(found)
         for sentence in (*found.unsaid, *found.problems):
             out.warn(sentence)
+        out.line(tables.verdict_line(found))
         out.line(tables.machine_line(found))
         _table(out, tables.CHANGES, found.changes, found.at)
         out.line()

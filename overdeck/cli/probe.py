@@ -90,6 +90,8 @@ def show(report: "Report", out: Output) -> None:
         right=("started", "ms"),
         below="command",
     )
+    for file, scope in sorted({(hook.file, hook.scope) for hook in report.hooks if hook.file}):
+        out.line(f"{file}: played {_AS[scope]}")
     if report.gates:
         out.line()
         out.table(
@@ -100,6 +102,9 @@ def show(report: "Report", out: Output) -> None:
     for hook in report.hooks:
         for told in dict.fromkeys(fire.user_sees for fire in hook.fires if fire.user_sees):
             out.line(f"{hook.event}: the user would have seen: {on_one_line(told)}")
+    for hook in report.hooks:
+        if hook.not_asked:
+            out.line(f"{hook.event}: not asked: {hook.not_asked}")
     for line in report.listed:
         out.line(f"not played (--yes plays it): {on_one_line(line)}")
     if report.own_code:
@@ -108,6 +113,13 @@ def show(report: "Report", out: Output) -> None:
         out.line(f"trouble: {on_one_line(line)}")
     if not report.trouble:
         out.line("every hook that a call was for started, and the client did as it was told")
+
+
+_AS = {
+    "user": "as the user's settings",
+    "project": "as a project's settings",
+    "local": "as a project's local settings",
+}
 
 
 def _canary(gate: "GateReport") -> str:

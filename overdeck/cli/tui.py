@@ -18,5 +18,6 @@ def tui(theme: ThemeOption = None) -> None:
         need_terminal("overdeck fires --json")
         from overdeck.tui.app import run
         from overdeck.tui.surroundings import Surroundings
+        from overdeck.tui.typable import off_path
 
-        raise typer.Exit(run(Surroundings(dict(os.environ)), theme=theme))
+        raise typer.Exit(run(Surroundings(dict(os.environ), folder=off_path(os.environ)), theme=theme))

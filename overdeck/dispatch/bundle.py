@@ -77,8 +77,9 @@ NOW = ("jsontext", "clients", "plan", "kept", "module", "record", "runner", "alo
 """What every call needs, each before those that import it; what is in neither list is found the usual way."""
 
 LATER = (
-    "adopted", "commandrules", "descendants", "failside", "keepgoing", "matchers", "places", "rawanswer", "said",
-    "sessionfiles", "shell", "shellscripts", "shelltext", "stdin", "writing",
+    "adopted", "commandrules", "descendants", "eventlog", "failside", "keepgoing", "lastresponse", "matchers",
+    "observing", "ownfolder", "places", "rawanswer", "said", "sessionfiles", "sessionnames", "shell",
+    "shellscripts", "shelltext", "stdin", "writing",
 )  # fmt: skip
 """What few calls need: read and made a module at the first look into it."""
 

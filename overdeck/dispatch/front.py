@@ -14,18 +14,20 @@ from overdeck.dispatch import (
     adopted,
     alone,
     clients,
+    eventlog,
     failside,
     jsontext,
     keepgoing,
     matchers,
     merge,
+    observing,
     payload,
     rawanswer,
     record,
     runner,
 )
 from overdeck.dispatch.module import Call
-from overdeck.dispatch.plan import NATIVE_FIELDS, Module, Plan, PlanError, parse, read_plan, trusted
+from overdeck.dispatch.plan import Module, Plan, PlanError, parse, read_plan, trusted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,10 +56,8 @@ KEPT_ENVIRONMENT = (
 """What modules see of the client's environment, with LC_*; the client's keys and tokens stay out."""
 
 MAX_NAME = 200
-MAX_CLASS = 40
 """Bytes; a longer tool or session name is left out of the logs."""
 
-_CLASS_LETTERS = "abcdefghijklmnopqrstuvwxyz_"
 _NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 
 
@@ -189,8 +189,10 @@ def _answer(front: _Front) -> None:
     asked = [m for m in plan.modules if _asked(m, plan, top)]
     skipped = posix.environ.get(b"SKIP", b"").decode("utf-8", "replace").split(",")
     asked = [m for m in asked if m.cls != "adviser" or m.id not in skipped]
-    if not (front.observed and front.native == plan.crc):
-        _observe(front, [m for m in asked if m.native is not None], top)
+    if not front.observed:
+        for m in asked:  # before anything is asked: what a session start sets off finds its line written
+            if m.native is not None:
+                observing.observe(m.id, m.native, front.line, top)
     asked = [m for m in asked if m.native is None]
     abroad = None
     if plan.client != "claude":
@@ -282,11 +284,6 @@ def _name(value: object) -> str:
     return value if isinstance(value, str) and len(value.encode("utf-8", "replace")) <= MAX_NAME else ""
 
 
-def _class(value: object) -> str:
-    """A word that names a class, such as ``rate_limit``; a sentence may hold anything and is left out."""
-    return value if isinstance(value, str) and len(value) <= MAX_CLASS and not value.strip(_CLASS_LETTERS) else ""
-
-
 def _asked(m: Module, plan: Plan, top: dict[str, Any]) -> bool:
     if m.main_only and "agent_id" in top:
         return False
@@ -323,6 +320,7 @@ def _caller(plan: Plan, top: dict[str, Any], tool_input: dict[str, Any]) -> Ask:
                 subagent="agent_id" in top,
                 config=m.config,
                 state=f"{plan.state}/modules/{m.id}",
+                events=plan.events,
             )
         )
 
@@ -399,6 +397,9 @@ def _record(front: _Front, outcomes: list[Outcome], written: int) -> bytes:
     for outcome in outcomes:
         if outcome.cause:
             record.error(front.state, outcome.id, front.event, outcome.cause, outcome.trace)
+            if plan is not None and plan.events:
+                session, how = str(front.line.get("session", "")), {"event": front.event, "end": outcome.end}
+                eventlog.write(plan.events, "hook.error", outcome.id, session, how)
     ran = {o.id: {"us": o.us, "bytes": len(o.text.encode("utf-8", "replace")), "end": o.end} for o in outcomes}
     if plan is not None and front.native == plan.crc:
         said = {"ran": ran, "err": front.line["err"]} if "err" in front.line else {"ran": ran}
@@ -422,16 +423,6 @@ def _word(front: _Front, word: bytes) -> None:
             view = view[posix.write(3, view) :]
     except OSError:
         return
-
-
-def _observe(front: _Front, observers: list[Module], top: dict[str, Any]) -> None:
-    """What the native front logs by itself, where there is none: sizes, names and classes, never input."""
-    for m in observers:
-        if m.native is None:
-            continue
-        line = {**front.line, "error": _class(top.get("error"))}
-        known = {name: line[name] for name in NATIVE_FIELDS if name in m.native.fields}
-        record.journal(m.native.path, m.native.max_bytes, known)
 
 
 def _say(answer: dict[str, Any], fd: int = 1) -> int:

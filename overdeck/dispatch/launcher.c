@@ -25,10 +25,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/stat.h>
@@ -73,6 +75,7 @@ enum {
     MAX_ANSWER = 8 << 20,           /* more than a verdict of 4 MiB (runner.py) and the texts beside it */
     MAX_NAME = 200,                 /* bytes of a tool or session that go into a log line */
     MAX_CLASS = 40,                 /* bytes of a kind of error */
+    MAX_FOLDER = 1024,              /* bytes of a working directory that a native observer was asked for */
     PYTHON_MARGIN_MS = 1500,        /* start and merge, beyond the modules' own total deadline */
     GRACE_MS = 400,                 /* after SIGTERM Python still answers for its gates */
     MODULE_GRACE_MS = 50,           /* between SIGTERM and SIGKILL for a module past its deadline (runner.py) */
@@ -213,26 +216,32 @@ static void put_time(Line *line)
     put(line, T("Z"));
 }
 
-/* One write() on O_APPEND; a full disk or a read-only folder loses the line, never the verdict. A line that a full disk
- * once cut short is ended first, so that it takes no other with it. */
-static void append(Text path, Line *line)
+/* Rename a log that is full. Whoever holds its lock and still finds it under its name is the one to do so: two that rolled
+ * would throw away what the first had set aside. */
+static void roll(const char *name, int fd, ino_t inode)
 {
-    char name[4096], last = '\n';
+    char aside[4096 + 2];
     struct stat st;
-    if (!path.len || path.len >= sizeof name || line->full)
-        return;
-    memcpy(name, path.at, path.len);
-    name[path.len] = 0;
-    int fd = open(name, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0)
-        return;
-    for (int tries = 0; tries < 2 && !fstat(fd, &st) && st.st_size > 0; tries++) {
+    size_t len = strlen(name);
+    memcpy(aside, name, len), memcpy(aside + len, ".1", 3);
+    if (!flock(fd, LOCK_EX | LOCK_NB) && !stat(name, &st) && st.st_ino == inode)
+        rename(name, aside);
+}
+
+/* End a line that a full disk once cut short, so that it takes no other with it; then ours, in one write(). */
+static void write_line(int fd, off_t size, Line *line)
+{
+    char last = '\n';
+    struct stat st;
+    for (int tries = 0; tries < 2 && size > 0; tries++) {
         /* a look may fall into the middle of another writer's line: only what stays so is torn */
         struct timespec settle = {0, 2000000};
-        if (pread(fd, &last, 1, st.st_size - 1) != 1 || last == '\n')
+        if (pread(fd, &last, 1, size - 1) != 1 || last == '\n')
             break;
-        if (!tries)
+        if (!tries) {
             nanosleep(&settle, NULL);
+            size = fstat(fd, &st) ? 0 : st.st_size;
+        }
     }
     if (last != '\n' && line->len < line->room) {
         memmove(line->at + 1, line->at, line->len++);
@@ -240,7 +249,41 @@ static void append(Text path, Line *line)
     }
     ssize_t written = write(fd, line->at, line->len);
     (void)written;
-    close(fd);
+}
+
+enum { LOG, JOURNAL, SPOOL };
+
+/* One write() on O_APPEND; a full disk, a read-only folder or what is no file loses the line, never the verdict, and
+ * nothing is waited for. A full journal is rolled once; a full spool takes no more, for who replays it would lose lines.
+ * What was written to a spool that has just been taken away under us (overdeck/capture/spool.py) is written again. */
+static void append(Text path, Line *line, int kind, uint64_t max_bytes)
+{
+    char name[4096];
+    struct stat st;
+    if (!path.len || path.len >= sizeof name || line->full)
+        return;
+    memcpy(name, path.at, path.len);
+    name[path.len] = 0;
+    for (int tries = 0, over = 0; tries < 3 && !over; tries++) {
+        int fd = open(name, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+        if (fd < 0 && errno == EWOULDBLOCK)
+            continue;               /* it is being taken away: the next look finds another */
+        over = 1;
+        if (fd < 0)
+            return;
+        if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+            ;
+        } else if (kind == LOG || (uint64_t)st.st_size <= max_bytes) {
+            write_line(fd, st.st_size, line);
+            over = kind != SPOOL || fstat(fd, &st) || st.st_nlink;
+        } else if (kind == JOURNAL) {
+            roll(name, fd, st.st_ino);
+            over = tries > 0;
+            if (over && (uint64_t)st.st_size <= 2 * max_bytes)
+                write_line(fd, st.st_size, line);   /* who rolls it has not come to it yet */
+        }
+        close(fd);
+    }
 }
 
 static size_t say(const char *text, size_t len)
@@ -585,10 +628,10 @@ static uint8_t *payload;
 static size_t payload_len, payload_room;
 
 enum { VALUE, FIRST_KEY, KEY, COLON, FIRST_ITEM, AFTER, IN_STRING, ESCAPED, UNICODE, IN_UTF8, SCALAR, DONE, BAD };
-enum { TOOL_NAME, TOOL_INPUT, AGENT_ID, EVENT_NAME, SESSION_ID, SOURCE, ERROR_KIND, OTHER_KEY, KEYS };
+enum { TOOL_NAME, TOOL_INPUT, AGENT_ID, EVENT_NAME, SESSION_ID, SOURCE, ERROR_KIND, FOLDER, OTHER_KEY, KEYS };
 static const Text key_names[OTHER_KEY] = {
     {"tool_name", 9}, {"tool_input", 10}, {"agent_id", 8}, {"hook_event_name", 15}, {"session_id", 10}, {"source", 6},
-    {"error", 5},
+    {"error", 5}, {"cwd", 3},
 };
 
 typedef struct {
@@ -1435,13 +1478,36 @@ static int may_be_alone(void)
 /* ---- records ------------------------------------------------------------------------------------------------------- */
 
 /* A value of the payload as a JSON string, if it is one without escapes and short; else the empty string. */
-static void put_name(Line *line, int key)
+static void put_text(Line *line, int key, size_t most)
 {
     Text name;
     put(line, T("\""));
-    if (plain_string(key, &name) && name.len <= MAX_NAME)
+    if (plain_string(key, &name) && name.len <= most)
         put(line, name);
     put(line, T("\""));
+}
+
+static void put_name(Line *line, int key)
+{
+    put_text(line, key, MAX_NAME);
+}
+
+/* What no other line has: 16 random bytes, in hex; where the kernel gives none, who and when. */
+static void put_id(Line *line)
+{
+    static const char hex[] = "0123456789abcdef";
+    struct timespec now;
+    uint8_t bytes[16];
+    if (getentropy(bytes, sizeof bytes)) {
+        clock_gettime(CLOCK_REALTIME, &now);
+        const uint32_t who_and_when[] = {(uint32_t)getpid(), (uint32_t)started.tv_nsec, (uint32_t)now.tv_sec,
+                                         (uint32_t)now.tv_nsec};
+        memcpy(bytes, who_and_when, sizeof bytes);
+    }
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        char digits[2] = {hex[bytes[i] >> 4], hex[bytes[i] & 15]};
+        put(line, (Text){digits, 2});
+    }
 }
 
 /* A word of the payload that names a class, such as rate_limit; a sentence may hold anything and is left out. */
@@ -1480,20 +1546,29 @@ static void record_call(size_t out, Text rest)
     put(&line, T(",\"out\":")), put_number(&line, out, 1);
     put(&line, T(",\"us\":")), put_number(&line, us_since(started), 1);
     put(&line, T(",")), put(&line, rest), put(&line, T("}\n"));
-    append(plan.calls, &line);
+    append(plan.calls, &line, LOG, 0);
 }
 
-/* Native observers: event, tool, session, sizes and the kind of error only; a full file is renamed once. */
+/* Native observers: event, tool, session, sizes and the kind of error; folder and agent where the config asks for them.
+ * With an id the file is a spool, which somebody replays. An observer of the event log has what its event is called there
+ * as the first of its fields: "type=tool.done". */
 static void observe(void)
 {
     for (int i = 0; i < native_count; i++) {
         const Native *n = &natives[i];
-        char room[2048], path[4096], rolled[4096 + 2];
-        struct stat st;
+        char room[2560];
         Line line = {room, 0, sizeof room, 0};
-        if (modules[n->module].asked != YES || n->path.len >= sizeof path)
+        if (modules[n->module].asked != YES)
             continue;
+        int spooled = has(n->fields, T("id"));
         put(&line, T("{\"ts\":\"")), put_time(&line), put(&line, T("\""));
+        if (n->fields.len > 5 && !memcmp(n->fields.at, "type=", 5)) {
+            Text rest = n->fields, type = item(&rest, ',');
+            put(&line, T(",\"type\":\"")), put(&line, (Text){type.at + 5, type.len - 5});
+            put(&line, T("\",\"source\":\"")), put(&line, modules[n->module].id), put(&line, T("\""));
+        }
+        if (spooled)
+            put(&line, T(",\"id\":\"")), put_id(&line), put(&line, T("\""));
         if (has(n->fields, T("event")))
             put(&line, T(",\"event\":\"")), put(&line, event), put(&line, T("\""));
         if (has(n->fields, T("tool")))
@@ -1506,16 +1581,12 @@ static void observe(void)
             put(&line, T(",\"in\":")), put_number(&line, payload_len, 1);
         if (has(n->fields, T("error")))
             put(&line, T(",\"error\":")), put_class(&line, ERROR_KIND);
+        if (has(n->fields, T("cwd")))
+            put(&line, T(",\"cwd\":")), put_text(&line, FOLDER, MAX_FOLDER);
+        if (has(n->fields, T("agent")))
+            put(&line, T(",\"agent\":")), put_name(&line, AGENT_ID);
         put(&line, T("}\n"));
-        memcpy(path, n->path.at, n->path.len);
-        path[n->path.len] = 0;
-        if (!stat(path, &st) && (uint64_t)st.st_size > n->max_bytes) {
-            memcpy(rolled, path, n->path.len);
-            memcpy(rolled + n->path.len, ".1", 3);
-            if (rename(path, rolled))
-                continue;
-        }
-        append(n->path, &line);
+        append(n->path, &line, spooled ? SPOOL : JOURNAL, n->max_bytes);
     }
 }
 
@@ -1527,7 +1598,7 @@ static void record_error(Text cause)
     put(&line, T("{\"ts\":\"")), put_time(&line), put(&line, T("\",\"event\":\"")), put(&line, event);
     put(&line, T("\",\"module\":\"overdeck\",\"cause\":\"")), put_escaped(&line, cause), put(&line, T("\",\"trace\":\"\"}\n"));
     if (plan.state.len && !name.full)
-        append((Text){name.at, name.len}, &line);
+        append((Text){name.at, name.len}, &line, LOG, 0);
 }
 
 /* ---- Python ---------------------------------------------------------------------------------------------------------- */
@@ -1660,7 +1731,7 @@ static int python_command(char **argv, const Way *way, int piped)
     memcpy(argv, fixed, sizeof fixed);
     if (way->cut)
         argv[n++] = "--cut";
-    if (piped && way->observed)
+    if (way->observed)
         argv[n++] = "--observed";
     if (piped && way->alone)
         argv[n++] = "--alone";
@@ -1736,11 +1807,11 @@ static int spawn_below_keeper(char **argv, const int from[HANDED], pid_t *pid, p
 #endif
 
 /* Where no process can be made: become the reference front. Better than no gate at all. Returns only if it fails. */
-static void become_python(int file, int cut)
+static void become_python(int file, int observed, int cut)
 {
     char *argv[14];
     sigset_t none;
-    const Way way = {.cut = cut, .remains = -1};
+    const Way way = {.observed = observed, .cut = cut, .remains = -1};
     if (!python_command(argv, &way, 0) || dup2(file, 0) != 0)
         return;
     sigemptyset(&none);
@@ -1777,7 +1848,7 @@ static Started start_python(const Way *way)
     if (failed == ENOENT || failed == EACCES || failed == ENOEXEC || failed == ENOTDIR)
         one.pid = NOT_THERE;
     else if (failed && !way->alone)
-        become_python(file, way->cut);
+        become_python(file, way->observed, way->cut);
     if (failed && one.pid != NOT_THERE)
         one.pid = NOT_POSSIBLE;
     close(file), close(null), close(out[1]), close(word_of[1]), close(printed[1]);
@@ -2236,12 +2307,12 @@ int main(int argc, char **argv)
     int as_told = plain_string(EVENT_NAME, &named) ? same(named, event) || (plan.named.len && same(named, plan.named))
                                                    : !scan.value[EVENT_NAME].end;
     int certain = whole && planned && !plan.stale && as_told, observed = certain && native_count && !maybe_native();
+    if (observed)
+        observe();
     if (certain && !survivors)
         record_call(0, T("\"ran\":{}"));
     else
         ask_python(observed, cut_short, certain && survivors == 1 && may_be_alone());
-    if (observed)
-        observe();
     return 0;
 }
 #endif

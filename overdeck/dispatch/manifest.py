@@ -8,6 +8,7 @@ from __future__ import annotations
 import posix
 
 from overdeck.dispatch import clients, matchers, ruletables
+from overdeck.dispatch.eventlog import TOPICS
 from overdeck.dispatch.plan import CLASSES, NATIVE_FIELDS, slurp, trusted
 
 TYPE_CHECKING = False
@@ -283,8 +284,14 @@ def _native(table: dict[str, Any], cls: str, path: str) -> list[str] | None:
         return None
     if cls != "observer":
         raise ManifestError(path, "native is for observers: only Python can decide something")
-    if not strings(fields) or not fields or not set(fields) <= set(NATIVE_FIELDS):
-        raise ManifestError(path, f"native must list some of {', '.join(NATIVE_FIELDS)}")
+    known = ("type", *NATIVE_FIELDS)
+    if not strings(fields) or not fields or not set(fields) <= set(known):
+        raise ManifestError(path, f"native must list some of {', '.join(known)}")
+    if {"type", "id"} <= set(fields):
+        raise ManifestError(path, "the event log is no spool: native lists either type or id")
+    untold = sorted(set(table["events"]) - set(TOPICS)) if "type" in fields else []
+    if untold:
+        raise ManifestError(path, f"{untold[0]} has no type in the event log: {', '.join(TOPICS)} have")
     if "literals" in table:
         raise ManifestError(path, "a native observer logs every call it is asked; literals would be ignored")
     return list(fields)

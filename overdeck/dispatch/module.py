@@ -21,7 +21,7 @@ class Call:
     """One call, as the module sees it: ``input`` is the tool's input after all rewrites.
 
     ``config`` is the manifest's ``[config]`` overlaid by the user's ``[modules.ID]``; ``subagent`` is true for
-    a call made inside a subagent.
+    a call made inside a subagent. ``events`` is the event log where the owner keeps one, else empty (eventlog.py).
     """
 
     __slots__ = (
@@ -30,6 +30,7 @@ class Call:
         "config",
         "cwd",
         "event",
+        "events",
         "input",
         "payload",
         "session",
@@ -48,6 +49,7 @@ class Call:
         subagent: bool,
         config: dict[str, Any],
         state: str,
+        events: str = "",
     ) -> None:
         self.client = client
         self.event = event
@@ -59,6 +61,12 @@ class Call:
         self.subagent = subagent
         self.config = config
         self._state = state
+        self.events = events
+
+    @property
+    def source(self) -> str:
+        """The id of the module that is asked: the name of its state folder."""
+        return self._state.rpartition("/")[2]
 
     @property
     def state(self) -> str:

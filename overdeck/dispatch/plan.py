@@ -20,7 +20,11 @@ MADE_BY_HAND = CLASSES[:-1]
 DEFAULT_TOTAL_MS = 8000
 MAX_TOTAL_MS = 600_000
 """The longest that the native front waits (launcher.c)."""
-NATIVE_FIELDS = ("event", "tool", "session", "sub", "in", "error")
+NATIVE_FIELDS = ("id", "event", "tool", "session", "sub", "in", "error", "cwd", "agent")
+"""What a native observer may log, in this order. With ``id``, which no other line has, its file is a spool that is
+replayed: it is never rolled, and when it is full it takes no more."""
+NATIVE_MORE = ("cwd", "agent")
+"""Of these, what a module that ships logs only where the config asks for it: where the work is, and by whom."""
 
 
 class PlanError(Exception):
@@ -124,11 +128,18 @@ class Native:
         self.max_bytes = max_bytes
         self.path = path
 
+    @property
+    def type(self) -> str:
+        """What the event is called in the event log; empty where the observer keeps a journal of its own."""
+        first = self.fields[0] if self.fields else ""
+        return first[5:] if first.startswith("type=") else ""
+
 
 class Plan:
     """One event's plan, parsed. ``sources`` are (mtime_ns, size, inode, path); all zero means absent.
 
-    ``named`` is the client's own name of the event, where it has another than Claude.
+    ``named`` is the client's own name of the event, where it has another than Claude. ``events`` is the event log
+    (eventlog.py), where an observer of the plan keeps one.
     """
 
     __slots__ = (
@@ -138,6 +149,7 @@ class Plan:
         "crc",
         "entry",
         "event",
+        "events",
         "fires",
         "modules",
         "named",
@@ -150,7 +162,7 @@ class Plan:
     def __init__(self) -> None:
         self.client = self.event = self.python = self.entry = self.state = self.fires = self.calls = ""
         self.bundle = ""
-        self.crc = self.named = ""
+        self.crc = self.named = self.events = ""
         self.total_deadline_ms = DEFAULT_TOTAL_MS
         self.sources: list[tuple[int, int, int, str]] = []
         self.modules: list[Module] = []
@@ -210,7 +222,8 @@ def parse(raw: bytes, checked: str = "") -> Plan:
                 setattr(plan, key, rest)
             elif key == "native":
                 id, fields, size, path = rest.split(" ", 3)
-                by_id[id].native = Native([f for f in fields.split(",") if f != "-"], int(size), path)
+                by_id[id].native = native = Native([f for f in fields.split(",") if f != "-"], int(size), path)
+                plan.events = path if native.type else plan.events
             else:
                 raise PlanError(f"line not understood: {line[:80]!r}")
         if details != f"{digest(behind)} {len(behind)}":

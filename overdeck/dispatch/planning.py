@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import posix
 
-from overdeck.dispatch import bundle
+from overdeck.dispatch import bundle, clients, eventlog
 from overdeck.dispatch.dialects import routing
 from overdeck.dispatch.manifest import Manifest, ManifestError, read_manifest, read_toml, strings
 from overdeck.dispatch.plan import (
     DEFAULT_TOTAL_MS,
     MAX_TOTAL_MS,
+    NATIVE_FIELDS,
+    NATIVE_MORE,
     Module,
     Native,
     Plan,
@@ -34,17 +36,24 @@ if TYPE_CHECKING:
 RECIPE = "recipe"
 """The file in a client's plan folder from which every plan there can be made again."""
 
+LOCK = ".lock"
+"""Beside it: whoever writes plans holds it, so that those of two recipes are never mixed."""
 DEFAULT_PACKS = ["guards"]
 MAX_MODULES = 512
 MAX_LITERALS = 8192
 """For one event; the native front (launcher.c) has room for so many."""
 DEFAULT_NATIVE_BYTES = 16 << 20
+SPOOL_BYTES = 64 << 20
+"""Of lines that nobody has replayed; then no more are taken."""
 _RECIPE_HEADER = "overdeck-recipe 1"
 _CONFIG_KEYS = {"packs", "modules", "clients", "telemetry", "plugins"}
 
 
 class Recipe:
-    """What the plans of one client are made from. Paths absolute; ``shipped`` and ``user`` are module folders."""
+    """What the plans of one client are made from. Paths absolute; ``shipped`` and ``user`` are module folders.
+
+    ``version`` is the Overdeck that wrote it, empty where it did not say (updatecheck.py compares).
+    """
 
     __slots__ = (
         "calls",
@@ -58,6 +67,7 @@ class Recipe:
         "state",
         "total_deadline_ms",
         "user",
+        "version",
     )
 
     def __init__(self, **fields: Any) -> None:
@@ -72,6 +82,7 @@ class Recipe:
         self.fires: str = fields["fires"]
         self.calls: str = fields["calls"]
         self.total_deadline_ms: int = fields.get("total_deadline_ms", DEFAULT_TOTAL_MS)
+        self.version: str = fields.get("version", "")
 
     def encode(self) -> bytes:
         """Line text with a crc, like a plan: the native front reads it where there is no plan."""
@@ -203,13 +214,24 @@ def compile_plan(recipe: Recipe, fleet: Fleet, event: str) -> Plan:
             if manifest.code:
                 plan.sources.append((*stamp(manifest.code), manifest.code))
         if manifest.native is not None:
-            path = f"{recipe.state}/modules/{manifest.id}/journal.jsonl"
-            module.native = Native(manifest.native, DEFAULT_NATIVE_BYTES, path)
+            module.native = _native(recipe, manifest, event)
         plan.modules.append(module)
     plan.modules += routing.sentinels(recipe.client, event, plan.modules)
     if len(plan.modules) > MAX_MODULES or sum(len(m.literals) for m in plan.modules) > MAX_LITERALS:
         raise PlanError(f"{event} has more than {MAX_MODULES} modules or {MAX_LITERALS} literals")
     return plan
+
+
+def _native(recipe: Recipe, manifest: Manifest, event: str) -> Native:
+    """What the front logs for an observer: in a file of its own, or typed lines in the event log of all."""
+    asked_for = [*(manifest.native or []), *_more(manifest.config)]
+    fields = [name for name in NATIVE_FIELDS if name in asked_for]
+    if "type" not in asked_for:
+        name, most = ("spool", SPOOL_BYTES) if "id" in asked_for else ("journal", DEFAULT_NATIVE_BYTES)
+        return Native(fields, most, f"{recipe.state}/modules/{manifest.id}/{name}.jsonl")
+    never = {*([] if clients.subject_key(event) else ["tool"]), *([] if event == "StopFailure" else ["error"])}
+    named = [f"type={eventlog.TOPICS[event]}", *(name for name in fields if name not in never)]
+    return Native(named, eventlog.MAX_BYTES, f"{recipe.state}/events.jsonl")
 
 
 def write_plan(recipe: Recipe, plan: Plan) -> str:
@@ -334,7 +356,16 @@ def overlay(manifest: Manifest, user: dict[str, Any], config_path: str) -> None:
         if type(value) is not type(config[key]):
             raise ManifestError(config_path, f"{where} must be a {type(config[key]).__name__}")
         config[key] = value
+    if manifest.native is not None and not set(_more(config)) <= set(NATIVE_MORE):
+        where = f"[modules.{manifest.id}] more"
+        raise ManifestError(config_path, f"{where} must list some of {', '.join(NATIVE_MORE)}")
     manifest.config = config
+
+
+def _more(config: dict[str, Any]) -> list[str]:
+    """What the config asks a native observer to log beyond its manifest's fields."""
+    more = config.get("more", [])
+    return [str(field) for field in more] if isinstance(more, list) else []
 
 
 def _imports(path: str) -> list[str]:
@@ -375,11 +406,15 @@ _DISPATCH_API = tuple(
     for name in (
         "asking",
         "commandrules",
+        "eventlog",
         "gitcommand",
+        "lastresponse",
         "module",
+        "ownfolder",
         "passed",
         "said",
         "sessionfiles",
+        "sessionnames",
         "shell",
         "worktree",
     )

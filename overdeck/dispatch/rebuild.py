@@ -34,7 +34,7 @@ def rebuild(plans: str, event: str, last: Plan | None, problem: str) -> tuple[Pl
     if event not in matchers.CLAUDE_EVENTS:
         return plan, ""  # nothing can be registered for it: counted, and not worth a file
     try:
-        lock = posix.open(f"{plans}/.lock", posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC, 0o600)
+        lock = posix.open(f"{plans}/{planning.LOCK}", posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             planning.write_plan(recipe, plan)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from overdeck.dispatch.runner import Outcome
 
 MAX_ERROR_FILE = 256 << 10
+APPENDING = posix.O_RDWR | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
 
 
 def now() -> str:
@@ -45,18 +46,6 @@ def call(path: str, line: dict[str, Any]) -> None:
         return
 
 
-def journal(path: str, max_bytes: int, line: dict[str, Any]) -> None:
-    """One line of a native observer; a file over ``max_bytes`` is rolled once, by rename."""
-    try:
-        if posix.stat(path).st_size > max_bytes:
-            posix.rename(path, path + ".1")
-    except FileNotFoundError:
-        pass
-    except OSError:
-        return
-    append(path, dumps({"ts": now(), **line}) + "\n")
-
-
 def error(state: str, module: str, event: str, cause: str, trace: str = "") -> None:
     """Keep why a module (or "overdeck" itself) failed: errors/<module>.jsonl, owner only, bounded by one roll."""
     folder = f"{state}/errors"
@@ -73,7 +62,7 @@ def error(state: str, module: str, event: str, cause: str, trace: str = "") -> N
     append(path, dumps({"ts": now(), "event": event, "module": module, "cause": cause, "trace": trace}) + "\n")
 
 
-def _torn(fd: int) -> bool:
+def torn(fd: int) -> bool:
     """Whether the file ends inside a line, and stays so: a first look may fall into another writer's line."""
     for pause in (0.002, 0.0):
         size = posix.fstat(fd).st_size
@@ -87,13 +76,12 @@ def append(path: str, text: str) -> None:
     """One ``write()`` on O_APPEND; a full disk or a read-only folder loses the line, never the verdict."""
     if not text:
         return
-    flags = posix.O_RDWR | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW
     try:
-        fd = posix.open(path, flags, 0o600)
+        fd = posix.open(path, APPENDING, 0o600)
     except OSError:
         return
     try:
-        if _torn(fd):
+        if torn(fd):
             text = "\n" + text  # a line that a full disk once cut short must not take this one with it
         posix.write(fd, text.encode("utf-8", "replace"))
     except OSError:

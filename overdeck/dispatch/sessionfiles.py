@@ -30,7 +30,7 @@ def mark(call: Call, name: str) -> bool:
         )
     except FileExistsError:
         return False
-    _prune(call.state)
+    prune(call.state)
     return True
 
 
@@ -64,10 +64,11 @@ def write(call: Call, name: str, lines: list[str]) -> None:
     finally:
         posix.close(fd)
     posix.rename(new, path(call, name))
-    _prune(call.state)
+    prune(call.state)
 
 
-def _prune(folder: str) -> None:
+def prune(folder: str) -> None:
+    """Let the oldest go where there are many."""
     names = posix.listdir(folder)
     if len(names) <= MAX_FILES:
         return

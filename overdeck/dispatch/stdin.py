@@ -18,8 +18,8 @@ _TAIL = 256
 _FREE_TRIES = 4 << 20
 
 
-def document(fd: int) -> Payload:
-    """Read until the document is complete, end of file, 2 s of silence, 5 s in all, or 64 MiB.
+def document(fd: int, *, idle_s: float = IDLE_S, total_s: float = TOTAL_S) -> Payload:
+    """Read until the document is complete, end of file, ``idle_s`` of silence, ``total_s`` in all, or 64 MiB.
 
     The client may keep stdin open for ever, so whenever nothing more is waiting and the last byte may be the last
     of a document, it is tried: a document that parses is complete. Tries that fail are bounded by the bytes they
@@ -28,7 +28,7 @@ def document(fd: int) -> Payload:
     buffer = bytearray()
     poll = select.poll()
     poll.register(fd, select.POLLIN)
-    end = time.monotonic() + TOTAL_S
+    end = time.monotonic() + total_s
     wasted = 0
     while True:
         left = end - time.monotonic()
@@ -39,9 +39,9 @@ def document(fd: int) -> Payload:
                 return tried
             wasted += len(buffer)
         if left <= 0:
-            return payload.Payload(bytes(buffer), f"it was not complete within {TOTAL_S:g} s")
-        if not poll.poll(max(0, int(min(IDLE_S, left) * 1000))):
-            return payload.Payload(bytes(buffer), f"nothing more came for {IDLE_S:g} s")
+            return payload.Payload(bytes(buffer), f"it was not complete within {total_s:g} s")
+        if not poll.poll(max(0, int(min(idle_s, left) * 1000))):
+            return payload.Payload(bytes(buffer), f"nothing more came for {idle_s:g} s")
         try:
             chunk = posix.read(fd, 1 << 16 if len(buffer) < 1 << 16 else 1 << 20)
         except BlockingIOError:

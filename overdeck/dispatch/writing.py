@@ -85,6 +85,9 @@ def replace(path: str, content: bytes) -> None:
         finally:
             posix.close(fd)
         posix.rename(temporary, path)
+    except OSError as error:
+        posix.unlink(temporary)
+        raise OSError(error.errno, error.strerror, path) from None  # of a full disk, write() itself names no file
     except BaseException:
         posix.unlink(temporary)
         raise

@@ -1,9 +1,10 @@
 """Incidents and one row of ``overdeck fires``: those there are, and those that the row gives reason to open."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from overdeck.errors import usage
 from overdeck.incidents import current, taxonomy
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
 
 
 BY_HAND = 'od-incidents open --class hook-timeout --title "…", by hand'
+
+
+class Proposal(NamedTuple):
+    """An incident that a row gives reason to open; ``fingerprint`` tells it from the row's others."""
+
+    slug: str
+    title: str
+    fingerprint: str
 
 
 @dataclass(frozen=True)
@@ -80,13 +89,17 @@ def _names(fingerprint: str, row: "ModuleRow") -> bool:
     return row.adopted and fingerprint.count(":") == 2 and fingerprint.endswith(f":{row.id}")
 
 
-def proposed(registry: Registry, row: "ModuleRow", as_of: datetime) -> list[tuple[str, str]]:
-    """(class, title) of each incident that ``open_for`` would record; raises OverdeckError as it does."""
+def proposed(registry: Registry, row: "ModuleRow", as_of: datetime) -> list[Proposal]:
+    """Each incident that ``open_for`` would record; raises OverdeckError as it does."""
     if why := why_not(row, as_of):
         raise usage(f"no incident of {row.id}: {why}", hint=BY_HAND)
     known = taxonomy.load(registry.taxonomy)
     seen = seen_in(row, as_of)
-    found = [(slug, one.title) for one in seen if (slug := class_of(known, one.detector, one.class_hint))]
+    found = [
+        Proposal(slug, one.title, one.fingerprint)
+        for one in seen
+        if (slug := class_of(known, one.detector, one.class_hint))
+    ]
     if not found:
         detectors = ", ".join(one.detector for one in seen)
         raise usage(f"no class of {registry.taxonomy} is for {detectors}", code="unclassed", hint=BY_HAND)
@@ -94,11 +107,20 @@ def proposed(registry: Registry, row: "ModuleRow", as_of: datetime) -> list[tupl
 
 
 def open_for(
-    registry: Registry, row: "ModuleRow", as_of: datetime, at: float, *, warn: Warn
+    registry: Registry,
+    row: "ModuleRow",
+    as_of: datetime,
+    at: float,
+    *,
+    warn: Warn,
+    only: Collection[str] | None = None,
 ) -> tuple[Opened, ...]:
     """Record what the row tells, at the time ``at`` (seconds since the epoch): a second time in one look counts once.
+
+    ``only``: the fingerprints of those proposals that are wanted; None: all of them.
 
     Raises OverdeckError (usage) where it tells of nothing, or no class is for it, and what ``report`` does.
     """
     proposed(registry, row, as_of)
-    return report(registry, seen_in(row, as_of), timestamp(at), warn=warn).opened
+    seen = [one for one in seen_in(row, as_of) if only is None or one.fingerprint in only]
+    return report(registry, seen, timestamp(at), warn=warn).opened

@@ -76,3 +76,13 @@ def _of(
         delta.pids_refused if group.pids_refused is not None else None,
         delta.oom_kills if group.oom_kills is not None else None,
     )
+
+
+def place_shown(change: Change) -> str:
+    """``the machine``; of a group's folder its last two names, behind the controller where each has its own tree.
+
+    >>> place_shown(Change("/sys/fs/cgroup/memory/slice/session-4.scope", {}, *[None] * 12))
+    '…/slice/session-4.scope'
+    """
+    parts = change.place.split("/")
+    return change.place if len(parts) < 7 else "…/" + "/".join(parts[-2:])

@@ -15,12 +15,14 @@ from overdeck.dispatch.planning import Fleet, Recipe
 from overdeck.files import write_atomically
 from overdeck.paths import Places
 from overdeck.probe import witness
+from overdeck.probe.clients import Client
+from overdeck.probe.room import Room
 from overdeck.wiring import entries, opencodeplugin
 from overdeck.wiring.apart import with_logs_apart
 from overdeck.wiring.handler import Handler
 from overdeck.wiring.install import union_of, wanted_groups
 from overdeck.wiring.settings import Settings
-from overdeck.wiring.target import argv_of
+from overdeck.wiring.target import TARGETS, argv_of
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,8 @@ class Played:
     object: Mapping[str, Any]
     file: str = ""
     ours: bool = False
+    scope: str = "user"
+    """Whose settings of the throwaway place it is played in: the user's, or those of the project, shared or local."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +92,9 @@ def choose(
                 listed.append(f"{handler.event}: a {handler.type} hook, which starts no program")
             else:
                 argv = argv_of(hook) if ours else tuple(handler.argv(file.variables))
+                scope = file.scope if file.scope in played_in(file.client) else "user"
                 played.append(
-                    Played(handler.event, handler.matcher, handler.shown, argv, hook, str(file.path), ours)
+                    Played(handler.event, handler.matcher, handler.shown, argv, hook, str(file.path), ours, scope)
                 )
         if dropped and len(silent) == said:  # what else stands in it nobody can read, or nobody asked to play
             silent.append(f"{file.path}: {dropped}")
@@ -138,21 +143,33 @@ def behind(records: Path, number: int) -> list[str]:
     return [str(interpreter()), "-I", "-S", witness.__file__, str(records), str(number)]
 
 
-def write(file: Path, played: Sequence[Played], records: Path, plugin: str = "") -> None:
-    """Put the hooks where the client of the throwaway HOME reads them, each started through ``witness``."""
+def played_in(client: str) -> tuple[str, ...]:
+    """The scopes in which a probe plays what stands there; what stands elsewhere it plays as the user's.
+
+    OpenCode makes no difference between its folders of plugins; an administrator's settings are no throwaway place.
+    """
+    return tuple(TARGETS[client].files) if client in TARGETS and client != opencodeplugin.CLIENT else ("user",)
+
+
+def write(client: Client, room: Room, played: Sequence[Played], records: Path, plugin: str = "") -> None:
+    """Put the hooks where the client reads them in ``room``, each in its scope and started through ``witness``."""
     words = [[*behind(records, number), *one.argv] for number, one in enumerate(played)]
-    file.parent.mkdir(parents=True, exist_ok=True)
+    own = client.settings_file(room.home)
+    own.parent.mkdir(parents=True, exist_ok=True)
     if plugin:
         fronts = {one.event: {**one.object, "argv": argv} for one, argv in zip(played, words, strict=True)}
-        file.write_text(opencodeplugin.with_fronts(plugin, fronts))
+        own.write_text(opencodeplugin.with_fronts(plugin, fronts))
         return
-    hooks: dict[str, list[dict[str, Any]]] = {}
+    scopes: dict[str, dict[str, list[dict[str, Any]]]] = {"user": {}}
     for one, argv in zip(played, words, strict=True):
         kept = {key: value for key, value in one.object.items() if key not in ("command", "args", "shell")}
         hook = {**kept, "type": "command", "command": shlex.join(argv)}
         group = {"hooks": [hook]} if one.matcher == "" else {"matcher": one.matcher, "hooks": [hook]}
-        hooks.setdefault(one.event, []).append(group)
-    file.write_text(json.dumps({"hooks": hooks}, indent=1))
+        scopes.setdefault(one.scope, {}).setdefault(one.event, []).append(group)
+    for scope, hooks in scopes.items():
+        file = own if scope == "user" else TARGETS[client.name].project_file(room.project, scope)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({"hooks": hooks}, indent=1))
 
 
 def recorder(event: str) -> Played:

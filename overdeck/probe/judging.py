@@ -36,18 +36,21 @@ class Fired:
 
 @dataclass(frozen=True)
 class HookReport:
-    """One hook. ``expected``: a call that it is for was played, so it should have started."""
+    """One hook. ``scope``: in whose settings it was played. ``expected``: a call that it is for was played, so it
+    should have started; where it is not expected and did not start, ``not_asked`` says why."""
 
     event: str
     matcher: str
     command: str
     file: str
+    scope: str
     ours: bool
     expected: bool
     started: int
     median_ms: float | None
     fires: tuple[Fired, ...]
     trouble: tuple[str, ...]
+    not_asked: str
 
 
 @dataclass(frozen=True)
@@ -137,18 +140,28 @@ def _hook(client: str, number: int, hook: Hook, sessions: Sequence[facts.Played]
     if expected and not fires:
         trouble.append("it never started, although a call that it is for was played")
     return HookReport(
-        hook.event, hook.matcher, hook.shown, hook.file, hook.ours, expected, len(fires),
+        hook.event, hook.matcher, hook.shown, hook.file, hook.scope, hook.ours, expected, len(fires),
         median(times) if times else None, tuple(fires), tuple(dict.fromkeys(trouble)),
+        "" if expected or fires else _why_not(client, hook),
     )  # fmt: skip
 
 
 ALWAYS: Mapping[str, tuple[str, ...]] = {
     "claude": ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"),
-    "codex": ("SessionStart", "UserPromptSubmit", "Stop"),
-    "gemini": ("SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd"),
+    "codex": ("SessionStart", "UserPromptSubmit", "PreModelRequest", "PostModelRequest", "Stop", "SessionEnd"),
+    "gemini": (
+        "SessionStart",
+        "BeforeAgent",
+        "BeforeModel",
+        "BeforeToolSelection",
+        "AfterModel",
+        "PreCompress",
+        "AfterAgent",
+        "SessionEnd",
+    ),
     "opencode": ("SessionStart", "UserPromptSubmit", "Stop"),
 }
-"""Events of every session that is played."""
+"""Events of every session that is played (measured)."""
 
 BEFORE, AFTER = ("PreToolUse", "BeforeTool"), ("PostToolUse", "AfterTool")
 
@@ -162,14 +175,39 @@ def _expected(client: str, hook: Hook, sessions: Sequence[facts.Played]) -> bool
         if client == "opencode":
             return hook.matcher == "*" or bool(tools & set(hook.matcher.split("|")))
         return any(known.matches(hook.matcher, tool, hook.event) for tool in tools)
+    if hook.event in calls.rare:
+        rare = calls.rare[hook.event]
+        came = any(one.name == RARER and one.turns and not _refused(one) for one in sessions)
+        return came and rare.certain and _for(known, hook, rare.subject)
     begun = any(one.turns for one in sessions)
-    if not begun or hook.event not in ALWAYS[client]:
-        return False
-    return not known.subject_key(hook.event) or known.matches(hook.matcher, "startup", hook.event)
+    return begun and hook.event in ALWAYS[client] and _for(known, hook, _SUBJECTS.get(hook.event, ""))
 
 
-HARMLESS, CANARIES = "harmless calls", "canaries"
-"""The sessions of a probe without a script; of the second kind one for each guard that a canary needs."""
+def _for(known: clients.Client, hook: Hook, subject: str) -> bool:
+    return not known.subject_key(hook.event) or known.matches(hook.matcher, subject, hook.event)
+
+
+def _refused(session: facts.Played) -> bool:
+    """Whether a hook refused a call of the session, so that what it leads to does not come."""
+    return any(
+        read_answer(str(fire.payload.get("hook_event_name")), fire.code, fire.stdout, fire.stderr).decision
+        in ("deny", "ask")
+        for fire in session.fires
+    )
+
+
+def _why_not(client: str, hook: Hook) -> str:
+    if hook.event in named(client).attended:
+        return "a client comes to it only where somebody is there"
+    return "nothing that it is for was played"
+
+
+_SUBJECTS = {"SessionStart": "startup", "PreCompress": "auto", "SessionEnd": "exit"}
+"""What matchers are held against at the events of every session."""
+
+HARMLESS, RARER, CANARIES = "harmless calls", "rarer events", "canaries"
+"""The sessions of a probe without a script: the second where a hook is for one of them, and of the third kind one for
+each guard that a canary needs."""
 
 
 def _fired(event: str, fire: facts.Fire, session: facts.Played) -> tuple[Fired, str]:

@@ -3,6 +3,7 @@
 import shlex
 import tempfile
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,16 @@ from overdeck.errors import not_found, usage
 from overdeck.paths import Places
 from overdeck.probe import clients, facts, hooks, recording
 from overdeck.probe.canaries import Canary, canary_of
-from overdeck.probe.clients import Guard
-from overdeck.probe.judging import CANARIES, HARMLESS, Report, judge
+from overdeck.probe.clients import SUBAGENT, Guard
+from overdeck.probe.judging import CANARIES, HARMLESS, RARER, Report, judge
 from overdeck.probe.loopback import apart
 from overdeck.probe.mock.script import DONE, Reply, Script
 from overdeck.probe.room import Room
 from overdeck.probe.session import DEADLINE_S, find, play
-from overdeck.probe.shipped import SESSION, SUBAGENT, needs_of, prepare
+from overdeck.probe.shipped import SESSION, needs_of, prepare
 from overdeck.process import NotCompleted, run
 from overdeck.wiring import clients as wired
+from overdeck.wiring.scope import scope_of
 from overdeck.wiring.settings import read_settings
 from overdeck.wiring.sources import all_files, silenced
 
@@ -57,7 +59,11 @@ def probe(
             hint="install it, or name another: overdeck probe --client " + "|".join(clients.NAMES),
             code="no-client",
         )
-    files = [read_settings(path) for path in settings] if settings else all_files(places, folder, {name})
+    files = (
+        [read_settings(path, client=name, scope=scope_of(path, name, places)) for path in settings]
+        if settings
+        else all_files(places, folder, {name})
+    )
     recipe = recipe_for(places, name)
     choice = hooks.choose(files, silenced(files), recipe, yes=yes, fleet=not settings)
 
@@ -70,13 +76,13 @@ def probe(
                 played += [hooks.recorder(event) for event in wired.named(name).EVENTS]
             sessions: list[dict[str, Any]] = []
             shown: dict[str, str] = {}
-            for number, (what, said, guard) in enumerate(_sessions(client, base, script, canaries)):
+            for number, (what, said, guard) in enumerate(_sessions(client, base, script, canaries, played)):
                 # A folder each: OpenCode does not wait for its last hook, which may end in the next session.
                 records = base.records / str(number)
                 records.mkdir()
                 if record is not None and name == "opencode":
                     recording.put_plugin(client.settings_file(base.home).parent, records)
-                hooks.write(client.settings_file(base.home), played, records, choice.plugin)
+                hooks.write(client, base, played, records, choice.plugin)
                 more = client.session(SESSION) if guard == "plain" else ()
                 session = play(
                     client, program, base, said, guard=guard, user=environ, more=more, deadline_s=deadline_s
@@ -120,12 +126,23 @@ def _canaries(gates: Sequence[Manifest], client: clients.Client, room: Room) -> 
 
 
 def _sessions(
-    client: clients.Client, room: Room, script: Script | None, canaries: Sequence[Canary]
+    client: clients.Client,
+    room: Room,
+    script: Script | None,
+    canaries: Sequence[Canary],
+    played: Sequence[hooks.Played],
 ) -> list[tuple[str, Script, Guard]]:
     """(what it is, what the model says, what the client lets run)."""
     if script is not None:
         return [(SCRIPT, script, "open")]
-    found: list[tuple[str, Script, Guard]] = [(HARMLESS, Script.of(*client.harmless(room)), "open")]
+    found: list[tuple[str, Script, Guard]] = [(HARMLESS, Script.of(*clients.harmless(client, room)), "open")]
+    asked = {hook.event for hook in played}
+    rarer: list[tuple[Reply, ...]] = []
+    for event, rare in client.rare.items():
+        if event in asked and rare.replies not in rarer:
+            rarer.append(rare.replies)
+    if rarer:
+        found.append((RARER, Script.of(*chain.from_iterable(rarer), **{SUBAGENT: (DONE,)}), "open"))
     guards: tuple[Guard, ...] = ("plain", "asking")
     for guard in guards:
         calls = [Reply(calls=(one.call,)) for one in canaries if one.call is not None and one.guard == guard]

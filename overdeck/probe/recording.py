@@ -39,10 +39,13 @@ def _slug(path: str) -> str:
     return re.sub(r"[^A-Za-z0-9]", "-", path)
 
 
+_KINDS = ("tool_name", "source", "reason", "trigger", "notification_type", "error")
+
+
 def name_of(payload: Mapping[str, Any]) -> str:
     """``EVENT``, ``EVENT.TOOL`` or ``EVENT.SOURCE``, and ``.insubagent`` for a call made in one."""
     parts = [str(payload.get("hook_event_name", "unknown"))]
-    parts += [str(payload[key]) for key in ("tool_name", "source", "reason", "trigger") if payload.get(key)][:1]
+    parts += [str(payload[key]) for key in _KINDS if payload.get(key)][:1]
     parts += ["insubagent"] if payload.get("agent_id") and "tool_name" in payload else []
     return ".".join(re.sub(r"[^A-Za-z0-9_]", "_", part) for part in parts)
 

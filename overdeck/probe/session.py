@@ -16,6 +16,9 @@ from overdeck.process import NotCompleted, run
 DEADLINE_S = 60.0
 """A client that is not done by then is killed with all it started."""
 
+DRAIN_S = 1.0
+"""How long what a client left running may hold its output once the client itself has ended."""
+
 PROMPT = "please run it"
 
 
@@ -53,7 +56,11 @@ def play(
         environ |= client.environ(room, model.url)
         before, begun = _cpu_s(), time.monotonic()
         done = run(
-            [*client.argv(found, room, PROMPT), *more], env=environ, cwd=room.project, deadline_s=deadline_s
+            [*client.argv(found, room, PROMPT), *more],
+            env=environ,
+            cwd=room.project,
+            deadline_s=deadline_s,
+            drain_s=DRAIN_S,
         )
         wall_s, cpu_s = time.monotonic() - begun, _cpu_s() - before
     if isinstance(done, NotCompleted):

@@ -15,14 +15,11 @@ from overdeck.dispatch import sessionfiles
 from overdeck.dispatch.manifest import Manifest
 from overdeck.dispatch.module import Call as Asked
 from overdeck.paths import Places
-from overdeck.probe.clients import Client, Guard
+from overdeck.probe.clients import SUBAGENT, Client, Guard
 from overdeck.probe.mock.script import Call
 from overdeck.probe.room import Room
 from overdeck.probe.session import PROMPT
 from overdeck.wiring import madeup
-
-SUBAGENT = "CANARY-OF-OVERDECK"
-"""Stands in the prompt of each subagent: the mock model ends such a conversation at once."""
 
 NOBODY = "overdeck-probe"
 """A kind of subagent that there is none of: the client can only say so."""
@@ -128,10 +125,7 @@ def _skill(gate: Manifest, client: Client, room: Room) -> Needs:
     named = [str(rule["skill"]) for rule in rules if re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", str(rule["skill"]))]
     if not named:
         return Needs("it has no rule for a skill whose name a file can have and whose words no prompt has said")
-    skill = client.skill(named[0], room.home)
-    if isinstance(skill, str):
-        return Needs(skill)
-    call, file = skill
+    call, file = client.skill(named[0], room.home)
     text = f"---\nname: {named[0]}\ndescription: A canary of overdeck probe.\n---\nThis skill says nothing.\n"
     return Needs(call, {file: text})
 

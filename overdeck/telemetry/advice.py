@@ -1,8 +1,10 @@
 """What to do about a row of the report, in words; and what is most worth knowing of all of them."""
 
+from collections.abc import Sequence
+
 from overdeck.telemetry.report import ModuleRow, Report
 from overdeck.telemetry.verdict import SUSPECTS
-from overdeck.telemetry.words import percent
+from overdeck.telemetry.words import percent, span
 
 _MODULE = {
     "broken": "read why it fails: overdeck hooks errors {id}; mend it, then run its matrix: overdeck hooks test {id}",
@@ -25,11 +27,8 @@ _HOOK = {
 }
 _CANARY_FAILS = "its canary fails: mend it; overdeck hooks test {id} names the case"
 
-_ASKING = (
-    (("broken",), "failing"),
-    (("quiet", "removal-candidate", "dead"), "never fired"),
-    (("unreachable",), "never asked"),
-)
+_FAILING = (("broken",), "failing")
+_SILENT = ((("quiet", "removal-candidate", "dead"), "never fired"), (("unreachable",), "never asked"))
 _NAMED = 2
 
 
@@ -82,17 +81,24 @@ def why_keep(row: ModuleRow) -> str:
 
 
 def headline(found: Report) -> tuple[str, ...]:
-    """Which costs most, which fail, which never act though they could: short, most wanted first."""
+    """Which costs most and which fail, in the window; which never act though they could, in their lifetimes.
+
+    Short, most wanted first. One window's headline may contradict another's: each part says what it is of.
+    """
     rows = found.all_rows
     dearest = max(rows, key=lambda row: row.total_ms, default=None)
-    said = []
-    if dearest is not None and dearest.total_ms:
-        said.append(f"dearest: {dearest.id} ({percent(100 * dearest.share)} of hook time)")
-    for verdicts, what in _ASKING:
-        names = [row.id for row in rows if row.verdict in verdicts]
-        if names:
-            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-            said.append(f"{what}: {', '.join(names[:_NAMED])}{more}")
+    lately = [f"dearest {dearest.id} ({percent(100 * dearest.share)})"] if dearest and dearest.total_ms else []
+    lately += _named(rows, _FAILING)
+    said = [f"in {span(found.since)}: {', '.join(lately)}"] if lately else []
+    if silent := [part for asking in _SILENT for part in _named(rows, asking)]:
+        said.append(f"lifetime: {', '.join(silent)}")
     if rows and not any(row.verdict in SUSPECTS for row in rows):
         said.append("none asks for a decision")
     return tuple(said)
+
+
+def _named(rows: Sequence[ModuleRow], asking: tuple[Sequence[str], str]) -> list[str]:
+    verdicts, what = asking
+    names = [row.id for row in rows if row.verdict in verdicts]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return [f"{what} {', '.join(names[:_NAMED])}{more}"] if names else []

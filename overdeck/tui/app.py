@@ -18,6 +18,7 @@ from overdeck.tui import themes
 from overdeck.tui.page import Page
 from overdeck.tui.palette import Actions
 from overdeck.tui.surroundings import Surroundings
+from overdeck.tui.typable import typable
 
 
 def _hooks(around: Surroundings, *, alone: bool = False) -> Page:
@@ -71,12 +72,16 @@ class OverdeckApp(App[None]):
         for one in themes.THEMES:
             self.register_theme(one)
         self.theme = theme or (themes.NO_COLOUR if no_colour else themes.NAMES[0])
+        self._folder = around.folder
         self._first = next(iter(pages))
         for name, make in pages.items():
             self.add_mode(name, partial(make, around, alone=len(pages) == 1))
 
     def on_mount(self) -> None:
         self.switch_mode(self._first)
+        if self._folder is not None:
+            where = typable("overdeck", self._folder)
+            self.notify(f"PATH does not lead to this overdeck; to type what a page names: {where}", markup=False)
         for one in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(one, self._leave, one)
 
@@ -91,8 +96,10 @@ class OverdeckApp(App[None]):
     @on(Page.Go)
     def _go(self, message: Page.Go) -> None:
         self.switch_mode(message.page)  # not awaited: the page's mount waits for this application's messages
-        if message.search and isinstance(self.screen, Page):
-            self.screen.arrive(message.search)
+        if isinstance(self.screen, Page):
+            self.screen.come_back()
+            if message.search:
+                self.screen.arrive(message.search)
 
 
 def run(around: Surroundings, *, only: str | None = None, theme: str | None = None) -> int:

@@ -22,6 +22,7 @@ from overdeck.tui.page import Page
 from overdeck.tui.standing import Standing
 from overdeck.tui.surroundings import Surroundings
 from overdeck.tui.table import RowTable
+from overdeck.tui.typable import typable
 
 _OTHER_COLUMNS = 61
 """Cells that the columns besides the axis take, as far as the verdict."""
@@ -138,7 +139,9 @@ class BenchPage(Page):
 
     def copied(self) -> tuple[str, str] | None:
         row = self._table_of_runs.selected
-        return None if row is None else ("the command that says all of it", row.run.report)
+        if row is None:
+            return None
+        return "the command that says all of it", typable(row.run.report, self.around.folder)
 
     @property
     def _table_of_runs(self) -> RowTable[RunRow]:
@@ -161,7 +164,7 @@ class BenchPage(Page):
         missing = "" if rows else runtables.NO_RUNS
         self.standing = Standing(
             busy="reading older records" if self._reading else "",
-            as_of=None if missing else self._as_of,
+            as_of=self._as_of,
             missing=missing,
             facts=facts if rows else [],
         )

@@ -1,6 +1,7 @@
 """The page behind ``?``: made from the actions of the page that opened it, so that it cannot be wrong."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -33,8 +34,12 @@ class Help(ModalScreen[None]):
     }
     """
 
-    def __init__(self, title: str, actions: Sequence[tuple[Action, str | None]]) -> None:
+    def __init__(
+        self, title: str, actions: Sequence[tuple[Action, str | None]], folder: Path | None = None
+    ) -> None:
+        """``folder``: where our commands are, where the user's PATH does not lead to them."""
         super().__init__()
+        self._folder = folder
         self._title = title
         self._lines = key_lines(actions)
 
@@ -48,5 +53,7 @@ class Help(ModalScreen[None]):
             Content(""),
             Content("arrows, page up and down, home and end move; the mouse works; esc closes this"),
         ]
+        if self._folder is not None:
+            lines += [Content(f"PATH does not lead to this overdeck; its commands are in {self._folder}")]
         with VerticalScroll():
             yield Static(Content("\n").join(lines), id="keys")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from textual import on, work
 from textual.app import ComposeResult
+from textual.events import Resize
 from textual.message import Message
 from textual.widgets import Static
 from textual.worker import get_current_worker
@@ -19,6 +20,9 @@ from overdeck.tui.surroundings import Surroundings
 from overdeck.tui.table import RowTable
 from overdeck.wiring.atwork import tables
 from overdeck.wiring.atwork.look import Before, Look, Source, begin, look
+
+_OTHER_LINES = 24
+"""Of the screen, besides the tables: what is said, each of it in two lines, the frame, the keys."""
 
 
 class MachinePage(Page):
@@ -47,10 +51,18 @@ class MachinePage(Page):
 
     DEFAULT_CSS = """
     MachinePage Static.line { height: auto; padding: 0 1; }
+    MachinePage #verdict { text-style: bold; max-height: 4; }
+    MachinePage #verdict.strained { color: $error; }
     MachinePage #unsaid { color: $text-muted; }
     MachinePage #changes { height: auto; max-height: 30%; }
     MachinePage #events { height: auto; max-height: 30%; }
     MachinePage #hooks { height: 1fr; min-height: 3; }
+    MachinePage #rest { height: 1fr; display: none; }
+    MachinePage.-roomy #hooks, MachinePage.-roomy #events, MachinePage.-roomy #changes {
+        height: auto; max-height: 100%; min-height: 1;
+    }
+    MachinePage RowTable.-empty { display: none; }
+    MachinePage.-roomy #rest { display: block; }
     """
 
     @dataclass
@@ -72,8 +84,10 @@ class MachinePage(Page):
         self._found: Look | None = None
         self._only_orphans = False
         self._looking = False
+        self._rows = 0
 
     def body(self) -> ComposeResult:
+        yield Static("", markup=False, id="verdict", classes="line")
         yield Static("", markup=False, id="hooks-line", classes="line")
         yield RowTable[HookProcess](
             tables.HOOKS, lambda one: str(one.process.pid), sort_by="state", id="hooks", max_width=30
@@ -83,6 +97,7 @@ class MachinePage(Page):
         yield Static("", markup=False, id="machine-line", classes="line")
         yield RowTable[Change](tables.CHANGES, lambda one: one.place, sort_by="place", id="changes", max_width=40)
         yield Static("", markup=False, id="unsaid", classes="line")
+        yield Static("", id="rest")
 
     def load(self) -> None:
         if not self._looking:  # a slow look must not be begun again and again before it ends
@@ -137,12 +152,19 @@ class MachinePage(Page):
             return
         self._only_orphans = self._only_orphans and bool(found.orphans)
         hooks = tables.filter_hooks(found.hooks, self.filter_text, orphans=self._only_orphans)
+        changes = found.changes if found.watched else ()
         self._hooks.show(hooks, found.at)
-        self.query_one("#events", RowTable).show(found.calls.events, found.at)
-        self.query_one("#changes", RowTable).show(found.changes if found.watched else (), found.at)
+        for id, rows in (("events", found.calls.events), ("changes", changes)):
+            table = self.query_one(f"#{id}", RowTable)
+            table.show(rows, found.at)
+            table.set_class(not rows, "-empty")
+        self._rows = len(hooks) + len(found.calls.events) + len(changes)
+        self._share_lines()
         logged = found.calls.last is not None
         calls = (tables.calls_line(found), tables.history_line(found)) if logged else ("no call yet",)
+        self.query_one("#verdict").set_class(found.verdict.state == "strained", "strained")
         texts = {
+            "verdict": tables.verdict_line(found),
             "hooks-line": tables.hooks_line(found),
             "calls-line": "\n".join(calls),
             "machine-line": tables.machine_line(found),
@@ -151,11 +173,20 @@ class MachinePage(Page):
         for id, text in texts.items():
             self.query_one(f"#{id}", Static).update(text)
         self.standing = Standing(
-            as_of=found.at if logged else None,
+            as_of=found.at,
             missing="" if logged else tables.NO_CALLS,
             warnings=found.problems,
             facts=self._facts(found, len(hooks)),
         )
+
+    def _share_lines(self) -> None:
+        """Where all rows fit, a table is as long as it has rows, and what is left over stands at the end."""
+        needed = self._rows + len(self.query(RowTable)) + _OTHER_LINES
+        self.set_class(needed <= self.size.height, "-roomy")
+
+    def on_resize(self, event: Resize) -> None:
+        super().on_resize(event)
+        self._share_lines()
 
     def _facts(self, found: Look, shown: int) -> list[str]:
         facts = [f"{shown} of {len(found.hooks)} processes of hooks"]

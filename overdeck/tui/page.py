@@ -21,6 +21,7 @@ from overdeck.tui.keybar import KeyBar
 from overdeck.tui.standing import Standing
 from overdeck.tui.surroundings import Surroundings
 from overdeck.tui.table import RowTable
+from overdeck.tui.typable import typable, typable_in
 
 TABS = (
     ("hooks", "1", "Hooks"),
@@ -111,6 +112,11 @@ class Page(Screen[None]):
         self.redraw()
 
     @property
+    def typable_twin(self) -> str:
+        """The twin as this user can type it."""
+        return typable(self.twin(), self.around.folder)
+
+    @property
     def filter_text(self) -> str:
         return self.query_one("#filter", Input).value.strip()
 
@@ -131,6 +137,13 @@ class Page(Screen[None]):
             box.display = True
             box.value = search
 
+    def come_back(self) -> None:
+        """The user was on another page: nobody read this one meanwhile. Paused, it says how old it is."""
+        if self._composed:
+            if not self.paused and not self._standing.busy:
+                self.load()
+            self.redraw()
+
     def actions(self) -> list[tuple[Action, str | None]]:
         """Every action, with the reason why it cannot be done now."""
         return [(action, action.available(self)) for action in every(self.OWN)]
@@ -143,12 +156,12 @@ class Page(Screen[None]):
         """Status, notice, twin and keys, as things are now; what is as it was costs no layout."""
         if not self._composed:
             return
-        now = self.around.clock()
-        lines = standing.notice(self._standing)
+        around, now = self.around, self.around.clock()
+        lines = [around.at_home(typable_in(line, around.folder)) for line in standing.notice(self._standing)]
         self._put("status", standing.status(self._standing, now, paused=self.paused))
         self._put("notice", "\n".join(lines))
         self.query_one("#notice").display = bool(lines)
-        self._put("twin", f"as JSON: {self.twin()}")
+        self._put("twin", f"as JSON: {self.typable_twin}")
         self.query_one(KeyBar).show(self.actions(), self.size.width)
 
     def _put(self, id: str, text: str) -> None:
@@ -255,7 +268,7 @@ class Page(Screen[None]):
     # The actions of every page.
 
     def do_help(self) -> None:
-        self.app.push_screen(Help(self.HEADING, self.actions()))
+        self.app.push_screen(Help(self.HEADING, self.actions(), self.around.folder))
 
     def do_filter(self) -> None:
         box = self.query_one("#filter", Input)
@@ -290,7 +303,7 @@ class Page(Screen[None]):
             self.clip(*found)
 
     def do_copy_twin(self) -> None:
-        self.clip(self.twin(), self.twin())
+        self.clip(self.typable_twin, self.typable_twin)
 
     def do_page_hooks(self) -> None:
         self.post_message(self.Go("hooks"))

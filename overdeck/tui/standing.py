@@ -39,15 +39,16 @@ def status(standing: Standing, now: datetime, *, paused: bool) -> str:
     if standing.busy:
         parts.append(f"{standing.busy} …")
     if standing.as_of:
-        parts.append(f"data of {span(now - standing.as_of)} ago")
+        what = "looked" if standing.missing else "data of"
+        parts.append(f"{what} {span(now - standing.as_of)} ago")
     return " · ".join([*parts, *standing.facts])
 
 
 def notice(standing: Standing) -> list[str]:
     """The lines below: what is wrong, and what to type."""
     lines = []
-    if standing.missing:
-        lines.append(f"No data yet: {standing.missing}")
     if standing.error:
         lines += [f"error: {standing.error.message}", f"next: {standing.error.hint}"]
+    if standing.missing:
+        lines.append(f"No data yet: {standing.missing}")
     return lines + [f"warning: {warning}" for warning in dict.fromkeys(standing.warnings)]

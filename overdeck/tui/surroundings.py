@@ -1,5 +1,6 @@
 """What a page is told about the world it looks at; tests hand in a fixed clock and a made-up home."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ def utc_now() -> datetime:
 class Surroundings:
     """``registry``: the incidents registry that was chosen, None: look for it from ``cwd`` and ``environ``.
 
+    ``folder``: where our commands are, where PATH does not lead to them (``typable.off_path``).
     ``machine``: what the machine page looks at, None: this machine.
     ``clock`` gives aware UTC; ``live`` False: pages are read once and when the user asks, never by a timer.
     """
@@ -30,7 +32,15 @@ class Surroundings:
     clock: Callable[[], datetime] = utc_now
     live: bool = True
     machine: "Source | None" = None
+    folder: Path | None = None
 
     @property
     def places(self) -> Places:
         return Places.from_environment(self.environ)
+
+    def at_home(self, text: str) -> str:
+        """Paths below the user's home as people write them, with a tilde; not in quotes, where a shell keeps it one."""
+        if self.places.home == Path("/"):
+            return text
+        home = re.escape(str(self.places.home))
+        return re.sub(rf"(?<![\w/'\"]){home}(?=/|[\s:,;]|$)", "~", text)

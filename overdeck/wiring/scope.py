@@ -64,6 +64,26 @@ def settings_file(places: Places, scope: Scope, folder: Path, client: str = "cla
     return file
 
 
+def scope_of(file: Path, client: str, places: Places) -> str:
+    """The scope that a client would read a file of this name and place in; empty where nothing says."""
+    target, path = TARGETS[client], file.absolute()
+    if path in (places.folders.gemini_system, places.folders.gemini_defaults) or _is_managed(path, client):
+        return "managed"
+    if real(path) == real(target.user_file(places)):
+        return "user"
+    for scope, name in target.files.items():
+        inside = target.project_file(Path("/"), scope).parent.parts[1:]
+        if scope != "user" and path.name == name and path.parent.parts[-len(inside) :] == inside:
+            return scope
+    return ""
+
+
+def _is_managed(path: Path, client: str) -> bool:
+    if client == "claude":
+        return path.name == "managed-settings.json" or path.parent.name == "managed-settings.d"
+    return path.parent in (Path("/etc/codex"), Path("/etc/gemini-cli"))
+
+
 def neighbours(places: Places, folder: Path, client: str = "claude") -> dict[Scope, Path]:
     """The settings files that a client run in ``folder`` reads together, by scope; only the user's in no project."""
     target = TARGETS[client]

@@ -107,8 +107,11 @@ def handlers_for(files: Iterable[Settings], event: str, subject: str = "") -> li
     return list(matched.values())
 
 
-def read_settings(path: Path | str, *, plugin_root: Path | None = None) -> Settings:
-    """Read one file as the client whose it is would; name and folder say whose (``clients.owner``).
+def read_settings(
+    path: Path | str, *, client: str = "", scope: str = "", plugin_root: Path | None = None
+) -> Settings:
+    """Read one file as ``client`` would in ``scope``; where no client is given, name and folder say whose it is
+    (``clients.owner``).
 
     A plugin's root is ``plugin_root``, or found from the path. Never raises for what the file says: that is in
     ``problems``. Raises OverdeckError where there is no file (exit 3) or it cannot be read: a folder, a pipe, a
@@ -117,7 +120,7 @@ def read_settings(path: Path | str, *, plugin_root: Path | None = None) -> Setti
     from overdeck.wiring.clients import named, owner
 
     path = Path(path)
-    return named(owner(path)).parse(read_bytes(path), path, plugin_root=plugin_root)
+    return named(client or owner(path)).parse(read_bytes(path), path, scope=scope, plugin_root=plugin_root)
 
 
 def read_bytes(path: Path) -> bytes:

@@ -5,22 +5,20 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from overdeck.dispatch.dialects.routing import JUDGED, own_event, own_matcher, routes
+from overdeck.dispatch.dialects.routing import in_shell, own_event, own_matcher, routes
 from overdeck.dispatch.manifest import Manifest
-from overdeck.dispatch.matchers import looks_at_files
 from overdeck.paths import Places
 from overdeck.wiring.sources import PROJECT_FILES, user_settings
 
 
 class Target(NamedTuple):
-    """A client that ``install`` can wire. ``files``: scope → the file's name in the project's ``folder``."""
+    """A client that ``install`` can wire. ``files``: scope → the file's name in the project's ``folder``, or in the
+    user's."""
 
     client: str
     title: str
     folder: str
     files: Mapping[str, str]
-    own_file: str
-    """The user's file, below the home directory; empty where ``Places`` knows it."""
     per_second: int = 1
     """What its timeouts count: seconds, or 1,000 of them a second."""
     words: bool = False
@@ -30,14 +28,17 @@ class Target(NamedTuple):
 
     def user_file(self, places: Places) -> Path:
         """The user's own file. Absolute."""
-        if self.client == "opencode":  # the one client that keeps to XDG
-            return (places.config_dir.parent / "opencode" / "plugin" / self.files["user"]).absolute()
-        return (places.home / self.own_file if self.own_file else user_settings(places)).absolute()
+        if self.client == "claude":
+            return user_settings(places).absolute()
+        own: Path = getattr(places.folders, self.client)
+        return (self._inside(own) / self.files["user"]).absolute()
 
     def project_file(self, project: Path, scope: str) -> Path:
         """A project's file of this scope."""
-        folder = project / self.folder
-        return (folder / "plugin" if self.client == "opencode" else folder) / self.files[scope]
+        return self._inside(project / self.folder) / self.files[scope]
+
+    def _inside(self, folder: Path) -> Path:
+        return folder / "plugin" if self.client == "opencode" else folder
 
     def hook(self, argv: list[str], timeout_s: int) -> dict[str, Any]:
         """The hook object that starts ``argv``."""
@@ -57,7 +58,6 @@ TARGETS = {
             "Claude Code",
             ".claude",
             {"user": "settings.json", **PROJECT_FILES},
-            "",
             words=True,
         ),
         Target(
@@ -65,7 +65,6 @@ TARGETS = {
             "Codex",
             ".codex",
             {"user": "hooks.json", "project": "hooks.json"},
-            ".codex/hooks.json",
             runs_once=False,
         ),
         Target(
@@ -73,10 +72,9 @@ TARGETS = {
             "Gemini CLI",
             ".gemini",
             {"user": "settings.json", "project": "settings.json"},
-            ".gemini/settings.json",
             per_second=1000,
         ),
-        Target("opencode", "OpenCode", ".opencode", {"user": "overdeck.js", "project": "overdeck.js"}, ""),
+        Target("opencode", "OpenCode", ".opencode", {"user": "overdeck.js", "project": "overdeck.js"}),
     )
 }
 """OpenCode has no settings for hooks: its file is a plugin that ``install`` writes whole."""
@@ -105,8 +103,8 @@ def union_for(client: str, enabled: list[Manifest]) -> dict[str, str]:
         for event, matcher in module.events.items():
             if own_event(client, event):
                 found.setdefault(event, []).append(routes(client, event, matcher))
-                if client == "codex" and event in JUDGED and module.cls == "gate" and looks_at_files(matcher):
-                    found[event].append(["Bash"])  # it applies a patch that stands in a shell command, too
+                if in_shell(client, event, module.cls, matcher):
+                    found[event].append(["Bash"])
     return {event: own_matcher(client, event, routed) for event, routed in found.items()}
 
 

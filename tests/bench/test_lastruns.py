@@ -266,7 +266,7 @@ def test_a_filter_finds_rows_by_every_word(cache: Path, real: Path) -> None:
 
 def test_the_command_without_a_record_lists_the_last_ones(hookbench, home, cache: Path, real: Path) -> None:
     empty = hookbench("report")
-    assert (empty.code, empty.out) == (0, "no measurement is kept. Type: hookbench ab A B\n")
+    assert (empty.code, empty.out) == (0, f"{runtables.NO_RUNS}\n")
     shutil.copytree(cache, home.root / ".cache" / "overdeck")
     keep(home.root / ".cache" / "overdeck", real, 1)
     shown = hookbench("report")

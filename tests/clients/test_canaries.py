@@ -9,9 +9,9 @@ from pinned import found
 
 from overdeck.authoring.fleet import load_fleet, recipe_for
 from overdeck.paths import Places
-from overdeck.probe.clients import NAMES, named
+from overdeck.probe.clients import NAMES, SUBAGENT, named
 from overdeck.probe.mock.script import DONE
-from overdeck.probe.shipped import SUBAGENT, needs_of, prepare
+from overdeck.probe.shipped import needs_of, prepare
 
 pytestmark = pytest.mark.timeout(300)  # a loaded machine is five times slower
 
@@ -37,7 +37,7 @@ def test_a_canary_that_nobody_denies_commits_nothing_and_ends(name: str, tmp_pat
         if needs is not None and not isinstance(needs.call, str):
             prepare(needs, gate, rig.room)
             calls.append(needs.call)
-    assert len(calls) == (3 if name == "codex" else 4)
+    assert len(calls) == 4
     before = head(rig.room.project)
     files = {file for file in rig.room.project.rglob("*") if ".git" not in file.parts}
     seen = rig.play(*calls, marked={SUBAGENT: [DONE]}, guard="plain", deadline_s=100)

@@ -38,6 +38,15 @@ def test_an_ask_is_a_dialog_that_shows_the_reason_and_nothing_runs_before_it_is_
     assert facts["results"] == ["(nothing)"]
 
 
+def test_a_permission_that_a_module_denies_is_refused_without_a_dialog(claude: Rig) -> None:
+    claude.module("owner", "return ask('the owner decides')")
+    claude.module("permits", "return deny('not this')", events={"PermissionRequest": "Bash"})
+    claude.install()
+    _, facts = play_on_screen(claude, claude.client.shell("touch asked"), until="Alldone")
+    assert "not this" in facts["results"][0]
+    assert not claude.file("asked").exists()
+
+
 @pytest.mark.skipif(not (built_front() or ABSENT).fresh, reason="only the native front outlives its Python")
 def test_an_interpreter_that_is_gone_is_told_on_the_screen_and_by_the_doctor(claude: Rig) -> None:
     claude.module("no-mark", "return deny('not here')")

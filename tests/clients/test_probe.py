@@ -166,6 +166,28 @@ def test_a_settings_file_by_name_is_played_and_no_other(home: Home, path: str, t
     assert data["gates"] == []
 
 
+@pytest.mark.parametrize(
+    ("client", "name", "scope", "event"),
+    [
+        ("claude", ".claude/settings.local.json", "local", "UserPromptSubmit"),
+        ("codex", ".codex/hooks.json", "project", "UserPromptSubmit"),
+    ],
+)
+def test_a_settings_file_by_name_is_played_in_the_scope_of_its_place(
+    client: str, name: str, scope: str, event: str, home: Home, tmp_path: Path
+) -> None:
+    file = tmp_path / "theirs" / name
+    file.parent.mkdir(parents=True)
+    entry = {"type": "command", "command": "cat >&2", "timeout": 5}
+    file.write_text(json.dumps({"hooks": {event: [{"hooks": [entry]}]}}))
+    script = tmp_path / "script.json"
+    script.write_text('{"main": [{"text": "hello"}]}')
+    path = os.pathsep.join([str(Path(found(client)).parent), "/usr/local/bin", os.defpath])
+    how = ("--client", client, "--settings", str(file), "--script", str(script), "--yes")
+    (one,) = probe(home, path, *how).data["hooks"]
+    assert (one["scope"], one["started"], one["trouble"]) == (scope, 1, [])
+
+
 def test_a_client_that_is_not_there_is_not_found(home: Home) -> None:
     probe(home, "/usr/bin").check_refused(3, "no-client", "no claude on PATH")
 

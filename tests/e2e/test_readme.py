@@ -22,6 +22,7 @@ COMMANDS = [
 ]
 ELSEWHERE = {
     "overdeck demo": "tests/e2e/test_demo.py",
+    "overdeck events tail": "tests/cli/test_events.py",
     "overdeck tui": "tests/tui",
     "od-incidents tui": "tests/tui",
     "hookbench gate": "tests/bench",

@@ -80,9 +80,7 @@ def test_the_shipped_gates_that_are_on_have_a_call_that_runs_nothing_of_the_user
     gates = [one for one in fleet.enabled if one.cls == "gate" and "PreToolUse" in one.events]
     canaries = {one.id: canary_of(one, named(name), Room(tmp_path)) for one in gates}
     assert {one.guard for one in canaries.values()} == {"plain"}
-    assert {id for id, one in canaries.items() if one.call is None} == (
-        {"skill-guard"} if name == "codex" else set()
-    )
+    assert {id for id, one in canaries.items() if one.call is None} == set()
 
 
 def test_every_shipped_gate_whether_on_or_off_has_a_canary_or_a_reason_for_having_none(tmp_path: Path) -> None:

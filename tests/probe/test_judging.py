@@ -101,6 +101,28 @@ def test_a_hook_after_a_tool_is_expected_after_harmless_calls_alone() -> None:
     assert judged(session(name="canaries, plain"), event="PostToolUse").trouble == ()
 
 
+RARER = "rarer events"
+
+
+def test_a_hook_for_an_event_of_its_own_session_is_expected_there_alone() -> None:
+    rarer = judged(session(name=RARER), event="SubagentStart", matcher="*")
+    assert "never started" in rarer.trouble[0]
+    ordinary = judged(session(), event="SubagentStart", matcher="*")
+    assert (ordinary.trouble, ordinary.hooks[0].not_asked) == ((), "nothing that it is for was played")
+
+
+def test_it_is_not_expected_where_a_hook_refused_the_call_that_leads_to_it_or_its_matcher_is_another() -> None:
+    refused = session(fired(denied("no")), name=RARER, text="no")
+    assert not judged(refused, event="SubagentStart", matcher="*").hooks[0].expected
+    assert not judged(session(name=RARER), event="PostToolUseFailure", matcher="Write").hooks[0].expected
+    assert judged(session(name=RARER), event="PostToolUseFailure", matcher="Bash").hooks[0].expected
+
+
+def test_of_an_event_that_no_session_comes_to_alone_that_is_said() -> None:
+    report = judged(session(), event="Notification", matcher="*")
+    assert (report.trouble, report.hooks[0].not_asked) == ((), "a client comes to it only where somebody is there")
+
+
 def test_a_session_in_which_the_model_was_never_asked_is_trouble() -> None:
     assert "never asked the model: no model" in judged(session(fired(), turns=0)).trouble[0]
 

@@ -112,7 +112,7 @@ def test_where_the_ledger_gate_holds_nothing_made_up_that_is_said(
     assert said in why(needs_of(gate(tmp_path, "ledger-gate", toml), named("claude"), room))
 
 
-@pytest.mark.parametrize("name", ["claude", "gemini", "opencode"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_skill_has_a_rule_and_a_text_of_ours_below_the_throwaway_home(
     tmp_path: Path, room: Room, name: str
 ) -> None:
@@ -126,8 +126,9 @@ def test_a_skill_has_a_rule_and_a_text_of_ours_below_the_throwaway_home(
     assert "name: keybindings-help" in file.read_text()
 
 
-def test_codex_has_no_skills_that_a_hook_is_told_of_and_that_is_said(tmp_path: Path, room: Room) -> None:
-    assert "no tool for skills" in why(needs_of(gate(tmp_path, "skill-guard"), named("codex"), room))
+def test_in_codex_a_skill_is_taken_up_by_reading_its_file_in_a_shell(tmp_path: Path, room: Room) -> None:
+    call = asked(needs_of(gate(tmp_path, "skill-guard"), named("codex"), room))
+    assert call.input == {"cmd": f"cat {room.home}/.codex/skills/keybindings-help/SKILL.md"}
 
 
 def test_a_skill_whose_words_the_prompt_of_a_probe_has_is_not_the_canary(tmp_path: Path, room: Room) -> None:

@@ -2,13 +2,16 @@
 
 import json
 import os
+import shutil
 import subprocess
+import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from overdeck.authoring.fleet import entry_path, interpreter
 from overdeck.dispatch import planning
+from overdeck.dispatch.manifest import read_manifest
 from overdeck.dispatch.planning import Recipe
 from overdeck.dispatch.writing import replace
 from overdeck.paths import shipped
@@ -34,6 +37,34 @@ def names_of(module: str) -> dict[str, Any]:
     path = Path(shipped("modules", module, "module.py"))
     exec(compile(path.read_text(), str(path), "exec"), names)
     return names
+
+
+def ship(front: "Front", *modules: str) -> None:
+    """Let these shipped modules, and no others, be what ``front`` has; all of them are switched on."""
+    packs = []
+    for module in modules:
+        shutil.copytree(shipped("modules", module), front.modules / module, dirs_exist_ok=True)
+        packs.append(tomllib.loads((front.modules / module / "module.toml").read_text("utf-8"))["pack"])
+    front.config.write_text(f"packs = {json.dumps(sorted({*packs}))}\n")
+
+
+def with_events(front: "Front") -> None:
+    """Switch the shipped module ``events`` on for four events, which is enough to keep what modules emit."""
+    folder = front.modules / "events"
+    folder.mkdir()
+    toml = shipped("modules", "events", "module.toml").read_text()
+    head, _, rest = toml.partition("[events]\n")
+    kept = "".join(f'{event} = "*"\n' for event in ("Stop", "SessionEnd", "UserPromptSubmit", "PostToolUse"))
+    (folder / "module.toml").write_text(f"{head}[events]\n{kept}\n{rest[rest.index('[zero_fire]') :]}")
+
+
+def only(*ids: str, more: dict[str, str] | None = None) -> str:
+    """A config in which these shipped modules are on and no other; ``more`` are lines of their tables, by id."""
+    modules = [read_manifest(str(path.parent)) for path in sorted(shipped("modules").glob("*/module.toml"))]
+    packs = sorted({module.pack for module in modules if module.id in ids})
+    tables = dict(more or {})
+    tables |= {module.id: "enabled = false" for module in modules if module.pack in packs and module.id not in ids}
+    return f"packs = {json.dumps(packs)}\n" + "".join(f"[modules.{id}]\n{lines}\n" for id, lines in tables.items())
 
 
 @dataclass
@@ -108,11 +139,11 @@ class Front:
         )
         return folder
 
-    def install(self) -> None:
-        """Write recipe and plans, as ``overdeck install`` does."""
+    def install(self, *events: str) -> None:
+        """Write recipe and plans, as ``overdeck install`` does; where a few events are enough, their plans alone."""
         replace(f"{self.recipe.plans}/{planning.RECIPE}", self.recipe.encode())
         fleet = planning.load(self.recipe)
-        for event in {event for module in fleet.enabled for event in module.events}:
+        for event in events or {event for module in fleet.enabled for event in module.events}:
             planning.write_plan(self.recipe, planning.compile_plan(self.recipe, fleet, event))
 
     def argv(self, event: str) -> list[str]:
@@ -145,6 +176,34 @@ class Front:
 
     def errors(self, module: str) -> list[dict[str, Any]]:
         return _lines(self.state / "errors" / f"{module}.jsonl")
+
+
+def ambient(root: Path, ids: tuple[str, ...]) -> Front:
+    """A front with these shipped modules, which are of the pack ``ambient``, on."""
+    front = Front(root)
+    for id in ids:
+        shutil.copytree(shipped("modules", id), front.modules / id)
+    configure(front)
+    return front
+
+
+def configure(front: Front, toml: str = "") -> None:
+    """Switch the pack on with these tables beside it."""
+    front.config.write_text(f'packs = ["ambient"]\n{toml}')
+    front.install()
+
+
+def emptied(front: Front) -> Front:
+    """The same front as on its first day, for the next test: making its plans is what takes time."""
+    for folder in ("modules", "errors"):
+        path = front.state / folder
+        if path.is_dir():
+            shutil.rmtree(path)
+    for log in front.state.glob("*.jsonl"):
+        log.unlink()
+    if front.config.read_text() != 'packs = ["ambient"]\n':
+        configure(front)
+    return front
 
 
 def reply(code: int, stdout: bytes, stderr: bytes) -> Reply:

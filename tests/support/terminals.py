@@ -105,6 +105,11 @@ class Terminal:
         return self._tmux("show-buffer")
 
     @property
+    def title(self) -> str:
+        """What a program set it to (OSC 0)."""
+        return self._tmux("display-message", "-p", "-t", "test", "#{pane_title}").rstrip("\n")
+
+    @property
     def ended(self) -> bool:
         return self._tmux("display-message", "-p", "-t", "test", "#{pane_dead}").strip() == "1"
 

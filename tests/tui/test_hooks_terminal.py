@@ -18,7 +18,7 @@ def test_a_silent_module_is_found_tested_and_kept_and_a_real_fire_shows_live(tmp
     hookhomes.full(tmp_path, datetime.now(UTC))
     assert Home(tmp_path).run("overdeck", "install").code == 0
     with Terminal(tmp_path, [*argv_of("overdeck"), "tui"], home_environ(tmp_path), size=(120, 40)) as screen:
-        screen.until("never fired: silent")
+        screen.until("never fired silent")
         screen.keys("z")
         screen.until(lambda text: "silent" in text and "guard.py  " not in text)
         screen.keys("Down")

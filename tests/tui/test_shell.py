@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pages
@@ -17,7 +17,7 @@ from overdeck.tui.actions import bindings, every
 from overdeck.tui.app import PAGES
 from overdeck.tui.forms import Form
 from overdeck.tui.help import Help
-from overdeck.tui.keybar import KeyBar
+from overdeck.tui.keybar import KeyBar, hints
 from overdeck.tui.page import TABS, Page
 from overdeck.tui.standing import Standing
 from overdeck.tui.surroundings import Surroundings
@@ -70,6 +70,32 @@ async def test_a_page_that_is_left_is_as_it_was_when_one_comes_back(around: Surr
         await seen.press("1")
         await seen.until(lambda: seen.page.PAGE == "hooks")
         assert (seen.table.sorted_by.key, seen.table.selected_key) == ("colour", "banana")
+
+
+async def test_a_page_one_comes_back_to_is_read_again(around: Surroundings) -> None:
+    async with fruits(around) as seen:
+        await seen.press("3")
+        await seen.until(lambda: seen.page.PAGE == "machine")
+        hidden = seen.app._screen_stacks["hooks"][0]
+        assert isinstance(hidden, FruitPage)
+        hidden.basket = BASKET[:1]
+        await seen.press("1")
+        await seen.until(lambda: seen.page is hidden and seen.keys == ["apple"])
+
+
+async def test_a_paused_page_one_comes_back_to_is_not_read_and_says_how_old_it_is(around: Surroundings) -> None:
+    now = [NOW]
+    async with fruits(replace(around, clock=lambda: now[0])) as seen:
+        await seen.press("p", "3")
+        await seen.until(lambda: seen.page.PAGE == "machine")
+        hidden = seen.app._screen_stacks["hooks"][0]
+        assert isinstance(hidden, FruitPage)
+        loads, hidden.basket = hidden.loads, BASKET[:1]
+        now[0] += timedelta(minutes=7)
+        await seen.press("1")
+        await seen.until(lambda: seen.page is hidden)
+        await seen.until(lambda: seen.text("#status").startswith("paused · data of 7 min ago"))
+        assert (hidden.loads, len(seen.keys)) == (loads, 4)
 
 
 @pytest.mark.parametrize("visited", [False, True], ids=["never seen", "seen before"])
@@ -164,6 +190,17 @@ async def test_a_page_s_own_actions_come_before_what_every_page_can_do(around: S
         assert bar.index("Filter") < bar.index("Eat") < bar.index("Ask") < bar.index("Sort")
 
 
+@pytest.mark.parametrize("width", [60, 80, 200])
+@pytest.mark.parametrize("name", PAGES)
+def test_help_filter_and_quit_are_in_the_key_bar_of_every_page(
+    name: str, around: Surroundings, width: int
+) -> None:
+    actions = [(action, None) for action in every(PAGES[name](around).OWN) if action.bar]
+    first, *more = str(hints(actions, width)).split("\n")
+    assert first.startswith(" ? Help  / Filter  ") and [first, *more][-1].endswith(" q Quit ")
+    assert len(more) <= 1 and all(len(line) <= width for line in (first, *more))
+
+
 @pytest.mark.parametrize("width", [20, 40, 80])
 async def test_the_key_bar_shows_whole_hints_in_two_lines_at_most(around: Surroundings, width: int) -> None:
     async with fruits(around, size=(width, 24)) as seen:
@@ -192,7 +229,7 @@ async def test_the_palette_finds_an_action_and_does_it(around: Surroundings) -> 
         await seen.press("ctrl+p")
         await seen.until(lambda: isinstance(seen.app.screen, CommandPalette))
         await seen.type("eat")
-        await seen.until(lambda: offered(seen)[:1] == ["Eat"])
+        await seen.until(lambda: seen.offered[:1] == ["Eat"])
         await seen.press("enter")
         await seen.until(lambda: page(seen).eaten == ["apple"])
 
@@ -201,20 +238,12 @@ async def test_the_palette_offers_every_action_and_says_why_one_cannot_be_done(a
     async with fruits(around, LARGE) as seen:
         seen.table.select("quince")
         await seen.press("colon")
-        await seen.until(lambda: len(offered(seen)) == len(page(seen).actions()))
+        await seen.until(lambda: len(seen.offered) == len(page(seen).actions()))
         await seen.type("eat")
-        await seen.until(lambda: offered(seen)[:1] == ["Eat"])
+        await seen.until(lambda: seen.offered[:1] == ["Eat"])
         await seen.press("enter")
         await seen.until(lambda: any("cook it first" in said for said in seen.said))
         assert page(seen).eaten == []
-
-
-def offered(seen: Seen) -> list[str]:
-    """What the palette lists."""
-    from textual.command import CommandList
-
-    lists = seen.app.screen.query(CommandList)
-    return [str(option.hit.text) for option in lists.first()._options] if lists else []
 
 
 # Reading again, filter, clipboard.
@@ -259,9 +288,9 @@ async def test_a_page_without_a_timer_says_so_when_it_is_paused(around: Surround
 
 
 async def test_the_age_of_the_data_grows_while_nobody_does_anything(around: Surroundings) -> None:
-    ticks = iter(range(10_000))
-    aging = replace(around, clock=lambda: NOW.replace(minute=next(ticks) // 60 % 60, second=0))
-    async with fruits(aging) as seen:
+    now = [NOW]
+    async with fruits(replace(around, clock=lambda: now[0])) as seen:
+        now[0] += timedelta(minutes=1)
         await seen.until(lambda: "data of 1 min ago" in seen.text("#status"))
 
 
@@ -358,8 +387,9 @@ async def test_the_help_looks_the_same(around: Surroundings, size: tuple[int, in
         await seen.same("help")
 
 
-async def test_a_question_looks_the_same(around: Surroundings) -> None:
-    async with fruits(around) as seen:
+@both_sizes
+async def test_a_question_looks_the_same(around: Surroundings, size: tuple[int, int]) -> None:
+    async with fruits(around, size) as seen:
         await seen.press("a")
         await seen.same("question")
 
@@ -369,7 +399,7 @@ async def test_the_palette_looks_the_same(around: Surroundings, size: tuple[int,
     async with fruits(around, size) as seen:
         await seen.press("colon")
         await seen.type("copy")
-        await seen.until(lambda: offered(seen)[:2] == ["Copy", "Copy command"])
+        await seen.until(lambda: seen.offered[:2] == ["Copy", "Copy command"])
         await seen.same("palette")
 
 

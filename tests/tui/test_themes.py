@@ -8,7 +8,7 @@ from pathlib import Path
 import pages
 import pytest
 from fruits import FruitPage
-from pages import SMALL, Seen, home_environ
+from pages import SMALL, Seen, both_sizes, home_environ
 from textual.color import Color
 from textual.widgets import DataTable
 
@@ -22,9 +22,9 @@ NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 
 
 @asynccontextmanager
-async def fruits(home: Path, theme: str | None = None) -> AsyncIterator[Seen]:
+async def fruits(home: Path, theme: str | None = None, size: tuple[int, int] = SMALL) -> AsyncIterator[Seen]:
     around = Surroundings(home_environ(home), cwd=home, clock=lambda: NOW, live=False)
-    async with pages.opened(around, size=SMALL, theme=theme, made=PAGES | {"hooks": FruitPage}) as seen:
+    async with pages.opened(around, size=size, theme=theme, made=PAGES | {"hooks": FruitPage}) as seen:
         yield seen
 
 
@@ -63,9 +63,10 @@ async def test_T_goes_through_the_themes_and_comes_back(tmp_path: Path) -> None:
         await seen.until(lambda: f"theme: {NAMES[0]}" in seen.said)
 
 
+@both_sizes
 @pytest.mark.parametrize("theme", NAMES)
-async def test_a_theme_looks_the_same(tmp_path: Path, theme: str) -> None:
-    async with fruits(tmp_path, theme) as seen:
+async def test_a_theme_looks_the_same(tmp_path: Path, theme: str, size: tuple[int, int]) -> None:
+    async with fruits(tmp_path, theme, size) as seen:
         await seen.same(f"theme-{theme}")
 
 

@@ -50,6 +50,27 @@ def test_hooks_after_public_patterns_say_the_same_and_come_back_byte_for_byte(ho
     assert home.settings.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("file", "title", "then"),
+    [
+        (".codex/hooks.json", "Codex", "overdeck install --client codex"),
+        ("moved/hooks.json", "Codex", "overdeck install --client codex"),
+        (".gemini/settings.json", "Gemini CLI", "overdeck install --client gemini"),
+        (".cursor/hooks.json", "cursor", "overdeck hooks new"),
+    ],
+)
+def test_hooks_of_another_client_are_refused_with_what_to_do_instead(
+    file: str, title: str, then: str, home: AdoptHome
+) -> None:
+    theirs = home.root / file
+    theirs.parent.mkdir()
+    theirs.write_text(json.dumps({"hooks": {"PreToolUse": [group("Bash", "touch ran")]}}))
+    ran = home.run("overdeck", "adopt", "--settings", str(theirs), "--yes", "--json", env={"CODEX_HOME": "moved"})
+    refused = ran.check_refused(2, "not-claudes", f"{theirs} is {title}'s")
+    assert then in refused["error"]["hint"]
+    assert not home.state.exists()
+
+
 def test_nothing_runs_without_yes_and_the_hooks_are_listed(home: AdoptHome) -> None:
     mark = home.root / "ran"
     before = home.wire({"PreToolUse": [group("Bash", f"touch {mark}")]})

@@ -15,7 +15,9 @@ def off(
     undo: Annotated[bool, typer.Option("--undo", help="Ask again in this session.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Silence the questions of stop-gate and checkpoint for one session. It never lifts commit-gate or git's own hook.
+    """Silence stop-gate, checkpoint and the words of the evidence pack for one session.
+
+    It never lifts commit-gate or git's own hook.
 
     To switch a module off for good: `enabled = false` in its [modules.ID] table of the config.
     """
@@ -26,6 +28,6 @@ def off(
         done = silence(Places.from_environment(), session, undo=undo)
         out.data = {"session": done.session, "off": done.off}
         state = "silenced" if done.off else "asked again"
-        out.line(f"stop-gate and checkpoint: session {done.session} is {state}")
+        out.line(f"stop-gate, checkpoint and the evidence pack's words: session {done.session} is {state}")
         if done.off:
             out.line("commit-gate and git's own hook hold as before.")

@@ -20,6 +20,8 @@ def tui(registry: RegistryOption = None, theme: ThemeOption = None) -> None:
         need_terminal("od-incidents list --json")
         from overdeck.tui.app import run
         from overdeck.tui.surroundings import Surroundings
+        from overdeck.tui.typable import off_path
 
-        around = Surroundings(dict(os.environ), registry=here.root if registry else None)
+        chosen = here.root if registry else None
+        around = Surroundings(dict(os.environ), registry=chosen, folder=off_path(os.environ))
         raise typer.Exit(run(around, only="incidents", theme=theme))

@@ -109,6 +109,7 @@ class Abroad:
             subagent="agent_id" in self.top,
             config=m.config,
             state=f"{self.plan.state}/modules/{m.id}",
+            events=self.plan.events,
         )
 
     def own(self, changed: dict[str, Any]) -> dict[str, Any]:

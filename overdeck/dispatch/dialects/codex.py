@@ -1,19 +1,20 @@
 """Codex CLI 0.171.0: Claude's names for most things, and no tolerance at all in answers.
 
-An unknown key, an empty reason, ``continue: false`` before a tool: each loses the whole answer, a deny with it
-(measured). Which keys an event knows is from its published schemas.
+An unknown key, an empty reason, ``continue: false`` before a tool or with a permission: each loses the whole answer, a
+deny with it. Every cell of the tables here was measured (docs/plans/clients.md).
 """
 
 from __future__ import annotations
 
 from overdeck.dispatch.dialects import applypatch
 from overdeck.dispatch.dialects.heard import Heard, dictionary, renamed, restored
-from overdeck.dispatch.dialects.refusal import refusal
+from overdeck.dispatch.dialects.refusal import closed, refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from overdeck.dispatch.dialects.heard import Wording
     from overdeck.dispatch.merge import Merged
 
 EVENTS = {
@@ -34,12 +35,16 @@ EVENTS = {
 }
 TOOLS = {"Bash": "Bash", "apply_patch": "Edit", "view_image": "Read", "spawn_agent": "Agent"}
 PATCH = "apply_patch"
+SKILL_FILE = "SKILL"
+"""How the name of a skill's file begins; a glob may stand for the rest."""
 
+_ENDS_PATH = " \t\n\"'`;|&<>(){}"
 _KEYS = {"view_image": {"path": "file_path"}, "spawn_agent": {"message": "prompt"}}
 _FILE_TOOLS = ("Edit", "Write", "MultiEdit")
 _CONTEXT = ("PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "SubagentStart")
 _BLOCK = ("PostToolUse", "UserPromptSubmit", "Stop", "SubagentStop")
-_STOP = ("PostToolUse", "UserPromptSubmit", "SessionStart", "Stop", "SubagentStop")
+_STOP = ("UserPromptSubmit", "SessionStart", "PreCompact", "PostCompact", "Stop", "SubagentStop")
+"""After a tool ``continue: false`` only replaces the output, and the turn goes on."""
 
 
 def names(tool: str, top: dict[str, Any]) -> tuple[str, ...]:
@@ -67,11 +72,31 @@ def heard(event: str, top: dict[str, Any]) -> Heard:
     tool = TOOLS.get(own, own)
     told = {**top, "tool_name": tool, "tool_input": renamed(given, _KEYS.get(own, {}))}
     here = [(tool, told["tool_input"])]
-    if own == "Bash" and applypatch.BEGIN in text and ("apply_patch" in text or "applypatch" in text):
-        found = _patched(told, text[text.index(applypatch.BEGIN) :], [here])
-        found.hidden = True
-        return found
-    return Heard(told, [here])
+    if own != "Bash":
+        return Heard(told, [here])
+    skills: list[list[Wording]] = [[("Skill", {"skill": name})] for name in _skills_in(text)]
+    found = Heard(told, [here, *skills])
+    if applypatch.BEGIN in text and ("apply_patch" in text or "applypatch" in text):
+        found = _patched(told, text[text.index(applypatch.BEGIN) :], [here, *skills])
+    found.hidden = len(found.calls) > 1 or bool(found.problem)
+    return found
+
+
+def _skills_in(command: str) -> list[str]:
+    """The skills whose ``SKILL.md`` a shell command names, by the folder it is in.
+
+    Codex has no tool for skills: its model is told their files and reads them in a shell (measured). Where the file
+    stands apart from its folder (``cd …/skills/NAME && cat SKILL.md``) every folder of skills that is named counts.
+    """
+    if SKILL_FILE not in command:
+        return []
+    found: dict[str, None] = {}
+    for rest in command.split("skills/")[1:]:
+        end = next((at for at, letter in enumerate(rest) if letter in _ENDS_PATH), len(rest))
+        folders = [part for part in rest[:end].split("/") if part and not part.startswith(SKILL_FILE)]
+        if folders:
+            found[folders[-1]] = None
+    return list(found)
 
 
 def _patched(top: dict[str, Any], patch: str, before: list[list[tuple[str, dict[str, Any]]]]) -> Heard:
@@ -111,6 +136,8 @@ def envelope(event: str, merged: Merged) -> tuple[dict[str, Any], list[str]]:
             specific["decision"] = {"behavior": "deny", "message": refused}
         elif merged.decision == "allow":
             specific["decision"] = {"behavior": "allow"}
+        elif merged.reason:  # the owner is asked in any case
+            tells.append(merged.reason)
         if merged.input is not None:
             lost.append("Codex takes no rewrite with a permission")
         if merged.keep_going:
@@ -119,21 +146,7 @@ def envelope(event: str, merged: Merged) -> tuple[dict[str, Any], list[str]]:
         reason = "\n".join(part for part in (refused, merged.keep_going) if part)
         if reason and event in _BLOCK:
             answer = {"decision": "block", "reason": reason}
-        elif reason:
+        elif reason and not (event in _STOP and reason == merged.stop):
             tells.append(f"{event} cannot block: {reason}")
-    if merged.context:
-        if event in _CONTEXT:
-            specific["additionalContext"] = merged.context
-        else:
-            tells.append(merged.context)
-    if merged.stop:
-        if event in _STOP:
-            answer["continue"] = False
-            answer["stopReason"] = merged.stop
-        else:
-            tells.append(f"{event} cannot end the turn: {merged.stop}")
-    if tells:
-        answer["systemMessage"] = "\n".join(tells)
-    if specific:
-        answer["hookSpecificOutput"] = {"hookEventName": event, **specific}
-    return answer, lost
+    carries = {"context": event in _CONTEXT, "stop": event in _STOP}
+    return closed(event, merged, answer, specific, tells, **carries), lost

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from overdeck.dispatch.dialects.heard import Heard, dictionary, renamed, restored
-from overdeck.dispatch.dialects.refusal import refusal
+from overdeck.dispatch.dialects.refusal import closed, refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,9 @@ _KEYS = {
 }
 _CONTEXT = ("PostToolUse", "UserPromptSubmit", "SessionStart")
 _DENY = ("PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop")
-"""Where ``decision`` and ``continue`` count: before and after a tool measured, the other two from its source."""
+"""Where ``decision`` counts."""
+_STOP = ("PreToolUse", "PostToolUse", "Stop")
+"""Where ``continue: false`` ends the turn. At a prompt it does, too, but headless nobody is told why; a deny is."""
 
 
 def names(tool: str, top: dict[str, Any]) -> tuple[str, ...]:
@@ -110,28 +112,21 @@ def envelope(event: str, merged: Merged) -> tuple[dict[str, Any], list[str]]:
     specific: dict[str, Any] = {}
     tells = [merged.tell] if merged.tell else []
     lost: list[str] = []
-    reason = "\n".join(part for part in (refusal(merged, "Gemini CLI"), merged.keep_going) if part)
-    if reason and event in _DENY and not (event == "PreToolUse" and not refusal(merged, "")):
+    own_event = EVENTS.get(event, event)
+    refused = refusal(merged, "Gemini CLI")
+    both = refused if merged.stop in refused else "\n".join(part for part in (refused, merged.stop) if part)
+    if event == "UserPromptSubmit":
+        refused, merged.stop = both, ""
+    elif merged.stop and event in _STOP:
+        merged.stop = both  # of a deny and a stop the client shows the stop's reason alone
+    reason = "\n".join(part for part in (refused, merged.keep_going) if part)
+    if reason and event in _DENY and (refused or event != "PreToolUse"):
         answer = {"decision": "deny", "reason": reason}
     elif reason:
-        tells.append(f"{EVENTS.get(event, event)} cannot block: {reason}")
+        tells.append(f"{own_event} cannot block: {reason}")
     elif merged.decision == "allow":
         lost.append(f"Gemini CLI takes no allow: {merged.reason}")
     if merged.input is not None and event == "PreToolUse" and "decision" not in answer:
         specific["tool_input"] = merged.input
-    if merged.context:
-        if event in _CONTEXT:
-            specific["additionalContext"] = merged.context
-        else:
-            tells.append(merged.context)
-    if merged.stop:
-        if event in _DENY:
-            answer["continue"] = False
-            answer["stopReason"] = merged.stop
-        else:
-            tells.append(f"{EVENTS.get(event, event)} cannot end the turn: {merged.stop}")
-    if tells:
-        answer["systemMessage"] = "\n".join(tells)
-    if specific:
-        answer["hookSpecificOutput"] = {"hookEventName": EVENTS.get(event, event), **specific}
-    return answer, lost
+    carries = {"context": event in _CONTEXT, "stop": event in _STOP}
+    return closed(own_event, merged, answer, specific, tells, **carries), lost

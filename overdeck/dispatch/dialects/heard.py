@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     """(tool, input), both as Claude would say them."""
 
 
-SENTINELS = ("apply-patch", "apply-patch-in-shell")
-"""Modules of a plan without code: they wake Python for a patch, whose files no literal and no tool's name tells."""
+SENTINELS = ("apply-patch", "apply-patch-in-shell", "skill-in-shell")
+"""Modules of a plan without code: they wake Python for what no literal and no tool's name tells: the files of a patch,
+and a skill that is read in a shell."""
 
 
 class Heard:
@@ -19,7 +20,7 @@ class Heard:
 
     A call is one wording, or several of which a module gets the first that its matcher takes: a file of a patch is a
     Write to those who look at writes and an Edit to those who look at edits. ``problem`` says why the files that a call
-    changes are not known; ``hidden`` that they stand inside a call of another tool.
+    changes are not known; ``hidden`` that what modules are asked about stands inside a call of another tool.
     """
 
     __slots__ = ("calls", "hidden", "problem", "top")

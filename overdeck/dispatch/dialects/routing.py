@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from overdeck.dispatch import dialects, matchers
 from overdeck.dispatch.clients import TOOL_EVENTS, subject_key
+from overdeck.dispatch.dialects.codex import SKILL_FILE
 from overdeck.dispatch.dialects.heard import SENTINELS
 from overdeck.dispatch.plan import Module
 
@@ -38,24 +39,34 @@ def _takes(matcher: str, names: tuple[str, ...]) -> bool:
 
 
 def sentinels(client: str, event: str, modules: list[Module]) -> list[Module]:
-    """What makes the native front start Python for every patch, where a gate looks at files.
+    """What makes the native front start Python for every patch, where a gate looks at files, and in Codex for every
+    skill that is read, where one looks at skills.
 
     Which files a patch changes only Python reads, and a patch that cannot be read is denied by gates that no literal
     of theirs would have woken.
     """
     tool = "" if client == "claude" else dialects.of(client).PATCH
-    if (
-        not tool
-        or event not in JUDGED
-        or not any(m.cls == "gate" and matchers.looks_at_files(m.matcher) for m in modules)
-    ):
-        return []
-    found = [Module(SENTINELS[0], "observer", [tool], matcher=tool)]
-    if client == "codex":  # it takes a patch out of a shell command as well
-        found.append(
-            Module(SENTINELS[1], "observer", ["Bash"], literals=["apply_patch", "applypatch"], matcher="Bash")
-        )
+    gates = [m.matcher for m in modules if m.cls == "gate"] if event in JUDGED else []
+    found = []
+    files = any(matchers.looks_at_files(matcher) for matcher in gates)
+    if tool and files:
+        found.append(Module(SENTINELS[0], "observer", [tool], matcher=tool))
+    if client == "codex" and files:  # it takes a patch out of a shell command as well
+        words = ["apply_patch", "applypatch"]
+        found.append(Module(SENTINELS[1], "observer", ["Bash"], literals=words, matcher="Bash"))
+    if client == "codex" and any(_looks_at_skills(matcher) for matcher in gates):
+        found.append(Module(SENTINELS[2], "observer", ["Bash"], literals=[SKILL_FILE], matcher="Bash"))
     return found
+
+
+def in_shell(client: str, event: str, cls: str, matcher: str) -> bool:
+    """Whether a module is asked at this client's shell commands for what may stand in one: a patch, a skill."""
+    judges = client == "codex" and event in JUDGED and cls == "gate"
+    return judges and (matchers.looks_at_files(matcher) or _looks_at_skills(matcher))
+
+
+def _looks_at_skills(matcher: str) -> bool:
+    return matchers.matches(matcher, "Skill")
 
 
 def own_matcher(client: str, event: str, routed: list[list[str]]) -> str:

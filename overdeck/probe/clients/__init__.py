@@ -16,6 +16,21 @@ Guard = Literal["open", "plain", "asking"]
 first and headless nobody answers."""
 
 
+SUBAGENT = "CANARY-OF-OVERDECK"
+"""Stands in the prompt of each subagent: the mock model ends such a conversation at once."""
+
+
+class Rare(NamedTuple):
+    """How a client is brought to an event that ordinary sessions do not come to."""
+
+    replies: tuple[Reply, ...]
+    """What the model says; equal ones are said once."""
+    subject: str = ""
+    """What matchers of the event are held against then."""
+    certain: bool = True
+    """Whether the client comes to it however loaded the machine is."""
+
+
 class Stage(NamedTuple):
     """What one session is given."""
 
@@ -38,6 +53,10 @@ class Client(Protocol):
     wire: Wire
     guards: bool
     """Whether the guard ``asking`` holds it back from every tool."""
+    rare: Mapping[str, Rare]
+    """Events that a session of their own comes to, in the order in which they can be played."""
+    attended: tuple[str, ...]
+    """Events that no session comes to where nobody is there."""
     hands_on_unknown_keys: bool
     """Whether a hook reads what the model gave a tool beside what the tool knows."""
 
@@ -55,10 +74,6 @@ class Client(Protocol):
 
     def argv(self, found: str, room: Room, prompt: str) -> list[str]:
         """The command that plays one prompt and ends."""
-        ...
-
-    def harmless(self, room: Room) -> Sequence[Reply]:
-        """What the model says in a session that every hook should let pass."""
         ...
 
     def hook_name(self, tool: str) -> str:
@@ -81,8 +96,8 @@ class Client(Protocol):
         """A call of its tool that starts a subagent; ``more`` is laid over its input."""
         ...
 
-    def skill(self, name: str, home: Path) -> tuple[Call, Path] | str:
-        """A call of its tool that starts a skill, and the file of that skill; a text says why it has no such tool."""
+    def skill(self, name: str, home: Path) -> tuple[Call, Path]:
+        """The call by which its model takes up a skill, and the file of that skill."""
         ...
 
     def session(self, id: str) -> tuple[str, ...]:
@@ -93,6 +108,14 @@ class Client(Protocol):
 def named(name: str) -> Client:
     """The module of one of ``NAMES``."""
     return cast(Client, import_module(f"overdeck.probe.clients.{name}"))
+
+
+def harmless(client: Client, room: Room) -> tuple[Reply, ...]:
+    """What the model says in a session that every hook should let pass: calls that hurt nothing, two at once."""
+    return (
+        Reply(calls=(client.shell("echo overdeck probe"),)),
+        Reply(calls=(client.read(room.project / "a.txt"), client.write(room.project / "new.txt", "one\n"))),
+    )
 
 
 def call(raw: Sequence[Any] | None) -> Call | None:

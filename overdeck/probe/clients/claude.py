@@ -1,11 +1,11 @@
 """Claude Code, headless: ``claude -p`` with a dummy key and the mock as its provider (FACTS 8)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from overdeck.probe.clients import Stage
+from overdeck.probe.clients import SUBAGENT, Rare, Stage
 from overdeck.probe.mock import anthropic
 from overdeck.probe.mock.script import Call, Reply, calls
 from overdeck.probe.mock.wire import Wire
@@ -17,7 +17,14 @@ wire: Wire = anthropic
 guards = True
 hands_on_unknown_keys = False
 
-_EVERYTHING = ("Agent", "Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "WebFetch", "Write")
+attended = ("PermissionRequest", "Notification", "Elicitation", "ElicitationResult")
+
+_WINDOW = 100_000
+"""Tokens after which it compacts a conversation; fewer are raised to this (measured)."""
+
+_EVERYTHING = (
+    "Agent", "Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "TaskCreate", "TaskUpdate", "WebFetch", "Write",
+)  # fmt: skip
 
 
 def environ(room: Room, url: str) -> dict[str, str]:
@@ -29,6 +36,7 @@ def environ(room: Room, url: str) -> dict[str, str]:
         "DISABLE_AUTOUPDATER": "1",
         "DISABLE_ERROR_REPORTING": "1",
         "CLAUDE_CODE_MAX_RETRIES": "1",
+        "CLAUDE_CODE_AUTO_COMPACT_WINDOW": str(_WINDOW),
         "IS_SANDBOX": "1",
     }
 
@@ -60,17 +68,6 @@ def argv(found: str, room: Room, prompt: str) -> list[str]:
     return [found, "-p", prompt, "--output-format", "stream-json", "--verbose", *settings]
 
 
-def harmless(room: Room) -> Sequence[Reply]:
-    """Tool calls that hurt nothing, two of them at once."""
-    return (
-        calls(("Bash", {"command": "echo overdeck probe", "description": "say so"})),
-        calls(
-            ("Read", {"file_path": str(room.project / "a.txt")}),
-            ("Write", {"file_path": str(room.project / "new.txt"), "content": "one\n"}),
-        ),
-    )
-
-
 def hook_name(tool: str) -> str:
     return tool
 
@@ -91,9 +88,33 @@ def subagent(prompt: str, more: Mapping[str, Any]) -> Call:
     return Call("Agent", {"description": "canary", "prompt": prompt, "subagent_type": "general-purpose", **more})
 
 
-def skill(name: str, home: Path) -> tuple[Call, Path] | str:
+def skill(name: str, home: Path) -> tuple[Call, Path]:
     return Call("Skill", {"skill": name}), home / ".claude" / "skills" / name / "SKILL.md"
 
 
 def session(id: str) -> tuple[str, ...]:
     return ("--session-id", id)
+
+
+def _one(tool: str, given: dict[str, Any]) -> tuple[Reply, ...]:
+    return (calls((tool, given)),)
+
+
+_subagent = (Reply(calls=(subagent(f"{SUBAGENT}: say done", {}),)),)
+_task = (
+    *_one("TaskCreate", {"subject": "probe", "description": "probe", "activeForm": "probing"}),
+    *_one("TaskUpdate", {"taskId": "1", "status": "completed"}),
+)
+_full = (Reply(calls=(shell("true"),), tokens=9 * _WINDOW), Reply(calls=(shell("true"),)))
+
+rare = {
+    "PostToolUseFailure": Rare(_one("Bash", {"command": "exit 3", "description": "fail"}), "Bash"),
+    "CwdChanged": Rare(_one("Bash", {"command": "cd /", "description": "go"})),
+    "TaskCreated": Rare(_task),
+    "TaskCompleted": Rare(_task),
+    "SubagentStart": Rare(_subagent, "general-purpose"),
+    "SubagentStop": Rare(_subagent, "general-purpose"),
+    "PreCompact": Rare(_full, "auto"),
+    "PostCompact": Rare(_full, "auto"),
+    "StopFailure": Rare((Reply(status=400),), "unknown"),
+}

@@ -1,11 +1,11 @@
 """Codex CLI, headless: ``codex exec`` with the mock as a provider of its own (FACTS 8)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from overdeck.probe.clients import Stage
+from overdeck.probe.clients import SUBAGENT, Rare, Stage
 from overdeck.probe.mock import responses
 from overdeck.probe.mock.script import Call, Reply
 from overdeck.probe.mock.wire import Wire
@@ -16,6 +16,7 @@ program = "codex"
 wire: Wire = responses
 guards = False
 hands_on_unknown_keys = True
+attended = ("PermissionRequest", "Interrupt")
 
 _MODEL = "gpt-5.5"
 """One of its catalogue: without one it offers no ``apply_patch``."""
@@ -47,13 +48,6 @@ def argv(found: str, room: Room, prompt: str) -> list[str]:
     return [found, "exec", "--json", "--skip-git-repo-check", *free, prompt]
 
 
-def harmless(room: Room) -> Sequence[Reply]:
-    return (
-        Reply(calls=(shell("echo overdeck probe"),)),
-        Reply(calls=(read(room.project / "a.txt"), write(room.project / "new.txt", "one\n"))),
-    )
-
-
 def hook_name(tool: str) -> str:
     return "Bash" if tool == "exec_command" else tool
 
@@ -76,9 +70,22 @@ def subagent(prompt: str, more: Mapping[str, Any]) -> Call:
     return Call("spawn_agent", {"message": prompt, **more}, "multi_agent_v1")
 
 
-def skill(name: str, home: Path) -> tuple[Call, Path] | str:
-    return "Codex has no tool for skills: its model reads their files, and no hook is told that one is a skill"
+def skill(name: str, home: Path) -> tuple[Call, Path]:
+    """It has no tool for skills: its model reads their files in a shell (measured)."""
+    file = home / ".codex" / "skills" / name / "SKILL.md"
+    return read(file), file
 
 
 def session(id: str) -> tuple[str, ...]:
     return ()
+
+
+_subagent = (Reply(calls=(subagent(f"{SUBAGENT}: say done", {}),)), Reply("Waited.", delay_s=2))
+_full = (Reply(calls=(shell("true"),), tokens=990_000), Reply(calls=(shell("true"),)))
+
+rare = {
+    "PreCompact": Rare(_full, "auto"),
+    "PostCompact": Rare(_full, "auto"),
+    "SubagentStart": Rare(_subagent),
+    "SubagentStop": Rare(_subagent, certain=False),  # it ends with its main thread, whoever is at work
+}

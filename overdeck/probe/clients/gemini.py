@@ -1,13 +1,13 @@
 """Gemini CLI, headless: ``gemini -p`` with a dummy key and the mock as its provider (FACTS 8)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from overdeck.probe.clients import Stage
+from overdeck.probe.clients import Rare, Stage
 from overdeck.probe.mock import gemini
-from overdeck.probe.mock.script import Call, Reply
+from overdeck.probe.mock.script import Call
 from overdeck.probe.mock.wire import Wire
 from overdeck.probe.room import Room
 
@@ -16,6 +16,8 @@ program = "gemini"
 wire: Wire = gemini
 guards = False
 hands_on_unknown_keys = True
+rare: Mapping[str, Rare] = {}
+attended = ("Notification",)
 
 _NEEDED: dict[str, Any] = {
     "security": {"auth": {"selectedType": "gemini-api-key"}},
@@ -59,13 +61,6 @@ def argv(found: str, room: Room, prompt: str) -> list[str]:
     return [found, "-p", prompt, "--output-format", "stream-json", "--approval-mode", "yolo"]
 
 
-def harmless(room: Room) -> Sequence[Reply]:
-    return (
-        Reply(calls=(shell("echo overdeck probe"),)),
-        Reply(calls=(read(room.project / "a.txt"), write(room.project / "new.txt", "one\n"))),
-    )
-
-
 def hook_name(tool: str) -> str:
     return tool
 
@@ -86,7 +81,7 @@ def subagent(prompt: str, more: Mapping[str, Any]) -> Call:
     return Call("invoke_agent", {"agent_name": "generalist", "prompt": prompt, **more})
 
 
-def skill(name: str, home: Path) -> tuple[Call, Path] | str:
+def skill(name: str, home: Path) -> tuple[Call, Path]:
     return Call("activate_skill", {"name": name}), home / ".gemini" / "skills" / name / "SKILL.md"
 
 

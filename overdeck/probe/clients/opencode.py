@@ -2,14 +2,14 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from overdeck.errors import not_found
-from overdeck.probe.clients import Stage
+from overdeck.probe.clients import Rare, Stage
 from overdeck.probe.mock import anthropic
-from overdeck.probe.mock.script import Call, Reply
+from overdeck.probe.mock.script import Call
 from overdeck.probe.mock.wire import Wire
 from overdeck.probe.room import Room
 
@@ -18,6 +18,8 @@ program = "opencode"
 wire: Wire = anthropic
 guards = False
 hands_on_unknown_keys = True
+rare: Mapping[str, Rare] = {}
+attended = ()
 
 _PLUGIN_PACKAGE = "node_modules/@opencode-ai/plugin"
 
@@ -85,13 +87,6 @@ def argv(found: str, room: Room, prompt: str) -> list[str]:
     return [found, "run", "--format", "json", "--print-logs", prompt]
 
 
-def harmless(room: Room) -> Sequence[Reply]:
-    return (
-        Reply(calls=(shell("echo overdeck probe"),)),
-        Reply(calls=(read(room.project / "a.txt"), write(room.project / "new.txt", "one\n"))),
-    )
-
-
 def hook_name(tool: str) -> str:
     return tool
 
@@ -112,7 +107,7 @@ def subagent(prompt: str, more: Mapping[str, Any]) -> Call:
     return Call("task", {"description": "canary", "prompt": prompt, "subagent_type": "general", **more})
 
 
-def skill(name: str, home: Path) -> tuple[Call, Path] | str:
+def skill(name: str, home: Path) -> tuple[Call, Path]:
     return Call("skill", {"name": name}), home / ".config" / "opencode" / "skill" / name / "SKILL.md"
 
 

@@ -46,9 +46,9 @@ def _no_incident(page: "HooksPage") -> str | None:
     row = _row(page)
     if row is None or page.found is None:
         return NO_ROW
-    if page.registry_problem is not None:
-        return f"{page.registry_problem.message}. Next: {page.registry_problem.hint}"
-    if page.related is None:
+    if page.detail.registry_problem is not None:
+        return f"{page.detail.registry_problem.message}. Next: {page.detail.registry_problem.hint}"
+    if page.detail.related is None:
         return NOT_READ
     from overdeck.incidents import ofmodule  # loaded by now: a worker read its incidents
 
@@ -58,19 +58,26 @@ def _no_incident(page: "HooksPage") -> str | None:
 def _no_class(page: "HooksPage") -> str | None:
     if _row(page) is None:
         return NO_ROW
-    if page.related is None:
-        return NOT_READ if page.registry_problem is None else page.registry_problem.message
-    return None if page.related.classes or page.related.about else "no class of incidents is about this verdict"
+    related, problem = page.detail.related, page.detail.registry_problem
+    if related is None:
+        return NOT_READ if problem is None else problem.message
+    return None if related.classes or related.about else "no class of incidents is about this verdict"
 
 
 OF_A_ROW = ("canary", "keep", "let_go", "removal", "incident", "incidents")
 """The actions that are about the selected row."""
 
 
-def here(page: "HooksPage") -> str:
-    """The keys that do something for the selected row now, for who reads the pane and not the help."""
+def here(page: "HooksPage") -> list[str]:
+    """The keys that do something for the selected row now, for who reads the pane and not the help.
+
+    And which registry ``o`` would write to: hooks are per home, a registry is found from the folder one starts in.
+    """
     can = [one for one in ACTIONS if one.name in OF_A_ROW and one.available(page) is None]
-    return f"here: {', '.join(f'{one.keys} {one.title.lower()}' for one in can)}" if can else ""
+    lines = [f"here: {', '.join(f'{one.keys} {one.title.lower()}' for one in can)}"] if can else []
+    if any(one.name == "incident" for one in can):
+        lines.append(f"o writes to {page.detail.registry}")
+    return lines
 
 
 ACTIONS = (

@@ -1,13 +1,9 @@
-"""The pane below the table: a row's facts, what to do, and once they are read fires, failures, costs, incidents."""
+"""What the pane below the table says of a row: facts, what to do, fires, failures, costs, incidents."""
 
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
-
-from textual.app import ComposeResult
-from textual.containers import Container, VerticalScroll
-from textual.events import Resize
-from textual.widgets import Static
 
 from overdeck.errors import OverdeckError
 from overdeck.incidents.text import shown
@@ -23,7 +19,6 @@ if TYPE_CHECKING:
 
 INCIDENTS = 5
 COST_DAYS = 7
-WIDE = 140
 
 
 def facts(row: ModuleRow, now: datetime) -> list[str]:
@@ -81,48 +76,21 @@ def cost_lines(costs: Sequence[DayCost]) -> list[str]:
     return [f"cost, p95 of {DAYS} days: {sparkline(p95, DAYS)}", head, *rows]
 
 
-def incident_lines(related: "Related | None", problem: OverdeckError | None, now: datetime) -> list[str]:
-    """Incidents about it, then others of its class; or why that is not known."""
+def incident_lines(
+    related: "Related | None", registry: Path | None, problem: OverdeckError | None, now: datetime
+) -> list[str]:
+    """Incidents about it in ``registry``, then others of its class; or why that is not known."""
     if problem is not None:
         return [f"incidents: {problem.message}", f"next: {problem.hint}"]
     if related is None:
         return []
     classes = f" (class {', '.join(related.classes)})" if related.classes else ""
     if not related.about and not related.alike:
-        return [f"no incident of it{classes}"]
+        return [f"no incident of it{classes} in {registry}"]
     found = [*related.about, *related.alike]
     more = len(found) - INCIDENTS
-    lines = [f"incidents: {len(related.about)} of it, {len(related.alike)} of its class{classes}"]
+    lines = [f"incidents: {len(related.about)} of it, {len(related.alike)} of its class{classes}, in {registry}"]
     for one in found[:INCIDENTS]:
         last = ago(datetime.fromisoformat(one.last_at), now)
         lines.append(f"{one.id}  {one.state}  {one.slug}, seen {one.occurrences}×, {last}: {shown(one.title)}")
     return [*lines, *([f"and {more} more: i shows them"] if more > 0 else [])]
-
-
-class Detail(VerticalScroll):
-    """Scrolls; two columns where there is room. What settings files and logs say is shown, never obeyed: no escapes."""
-
-    DEFAULT_CSS = """
-    Detail { height: 45%; min-height: 6; border-top: solid $primary; padding: 0 1; }
-    Detail > Container { height: auto; layout: vertical; }
-    Detail > Container > Static { height: auto; width: 1fr; }
-    Detail.-wide > Container { layout: horizontal; }
-    Detail.-wide #facts { padding-right: 2; }
-    """
-
-    can_focus = True
-
-    def compose(self) -> ComposeResult:
-        with Container():
-            yield Static("", markup=False, id="facts")
-            yield Static("", markup=False, id="beyond")
-
-    def on_resize(self, event: Resize) -> None:
-        self.set_class(event.size.width >= WIDE, "-wide")
-
-    def show(self, lines: Sequence[str]) -> None:
-        """Facts at once; what lies beyond them follows by ``show_beyond``."""
-        self.query_one("#facts", Static).update("\n".join(map(shown, lines)))
-
-    def show_beyond(self, lines: Sequence[str]) -> None:
-        self.query_one("#beyond", Static).update("\n".join(map(shown, lines)))

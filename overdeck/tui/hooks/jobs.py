@@ -4,9 +4,11 @@ What no first row needs is imported by the job that needs it.
 """
 
 import shlex
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overdeck.errors import OverdeckError, unusable, usage
@@ -17,7 +19,7 @@ from overdeck.telemetry.store import Published, reader
 from overdeck.tui.surroundings import Surroundings
 
 if TYPE_CHECKING:
-    from overdeck.incidents.ofmodule import Related
+    from overdeck.incidents.ofmodule import Proposal, Related
     from overdeck.incidents.registry import Registry
     from overdeck.wiring.dossier import Dossier
 
@@ -80,13 +82,12 @@ def read_dossier(around: Surroundings, row: ModuleRow) -> "Dossier":
         return dossier(around.places, published, row, around.clock())
 
 
-def read_related(around: Surroundings, row: ModuleRow, found: Report) -> "Related":
-    """Its incidents; raises OverdeckError, also where there is no registry."""
+def read_related(around: Surroundings, row: ModuleRow, found: Report) -> "tuple[Related, Path]":
+    """Its incidents, and the folder of the registry they are in; raises OverdeckError, also where there is none."""
     from overdeck.incidents import ofmodule
 
-    return ofmodule.related(
-        _registry(around), row, found.as_of, warn=lambda _text: None, cache=around.places.cache
-    )
+    here, cache = _registry(around), around.places.cache
+    return ofmodule.related(here, row, found.as_of, warn=lambda _text: None, cache=cache), here.root
 
 
 def _registry(around: Surroundings) -> "Registry":
@@ -126,13 +127,11 @@ def let_go(around: Surroundings, id: str) -> str:
     return f"your word for {id} is taken back, it is judged like the others again. To undo: {again}"
 
 
-def proposal(around: Surroundings, row: ModuleRow, found: Report) -> str:
-    """What ``open_incident`` will write, and where; raises OverdeckError."""
+def proposals(around: Surroundings, row: ModuleRow, found: Report) -> "list[Proposal]":
+    """What ``open_incidents`` may write; raises OverdeckError."""
     from overdeck.incidents import ofmodule
 
-    here = _registry(around)
-    lines = [f"{slug}: {shown(title)}" for slug, title in ofmodule.proposed(here, row, found.as_of)]
-    return "\n".join([*lines, "", f"written to {here.log}; one that is open already is counted once more"])
+    return ofmodule.proposed(_registry(around), row, found.as_of)
 
 
 def removal_text(around: Surroundings, row: ModuleRow) -> tuple[str, str]:
@@ -145,12 +144,13 @@ def removal_text(around: Surroundings, row: ModuleRow) -> tuple[str, str]:
     return steps.toml, f"what switches {row.id} off; {steps.file} has a table of that name: set it there"
 
 
-def open_incident(around: Surroundings, row: ModuleRow, found: Report) -> str:
-    """Record what the row tells; raises OverdeckError."""
+def open_incidents(around: Surroundings, row: ModuleRow, found: Report, only: Collection[str]) -> str:
+    """Record what the row tells, of these fingerprints; raises OverdeckError."""
     from overdeck.incidents import ofmodule
 
     warnings: list[str] = []
-    done = ofmodule.open_for(_registry(around), row, found.as_of, around.clock().timestamp(), warn=warnings.append)
+    here, at = _registry(around), around.clock().timestamp()
+    done = ofmodule.open_for(here, row, found.as_of, at, warn=warnings.append, only=only)
     became = {
         (True, True): "opened",
         (False, True): "is there already, counted as seen again",

@@ -1,10 +1,7 @@
 """The hooks page: every module that is on and every hook that is none, what they did, the verdict, why, what to do."""
 
-import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
@@ -16,38 +13,23 @@ from textual.worker import get_current_worker
 
 from overdeck.errors import OverdeckError
 from overdeck.incidents.text import shown
-from overdeck.telemetry.advice import headline, why_keep
-from overdeck.telemetry.columns import filter_rows
-from overdeck.telemetry.keep import keep_file
-from overdeck.telemetry.livefires import new_fires
-from overdeck.telemetry.report import FireLine, ModuleRow, Report
-from overdeck.telemetry.tail import Tail
-from overdeck.telemetry.verdict import SUSPECTS
-from overdeck.telemetry.words import parse_since
+from overdeck.telemetry.advice import headline
+from overdeck.telemetry.report import ModuleRow, Report
 from overdeck.tui.actions import Action
-from overdeck.tui.confirm import Confirm
-from overdeck.tui.forms import Field, Form
-from overdeck.tui.hooks import jobs
+from overdeck.tui.hooks import asking, jobs
 from overdeck.tui.hooks.acting import ACTIONS, here
-from overdeck.tui.hooks.detail import Detail, beyond, facts, group_facts, incident_lines
-from overdeck.tui.hooks.lines import HookTable, Line, columns
+from overdeck.tui.hooks.lines import HookTable, columns
+from overdeck.tui.hooks.pane import Detail
 from overdeck.tui.hooks.tail import TailPane
+from overdeck.tui.hooks.view import View
 from overdeck.tui.page import Page
 from overdeck.tui.standing import Standing
 from overdeck.tui.surroundings import Surroundings
 from overdeck.tui.table import RowTable
 
 if TYPE_CHECKING:
-    from overdeck.incidents.ofmodule import Related
-    from overdeck.wiring.dossier import Dossier
+    from overdeck.incidents.ofmodule import Proposal
 
-WINDOWS = ("1h", "24h", "7d", "30d", "90d")
-GROUPS = ("", "event", "plugin")
-ONLY: dict[str, Sequence[str]] = {"": (), "suspects": SUSPECTS, "candidates": ("removal-candidate",)}
-"""What ``z`` shows, in turn → its verdicts; none: all of them."""
-
-SETTLE_S = 0.06
-"""A row that the cursor only passes is not read: less than a person notices, more than a key repeats in."""
 TAIL_EVERY_S = 0.5
 SHORT = 36
 """Lines below which table, tail and detail share what there is."""
@@ -79,24 +61,6 @@ class HooksPage(Page):
         error: OverdeckError
 
     @dataclass
-    class Known(Message):
-        """What lies beyond the counts of one row, and its incidents or why they are not known."""
-
-        id: str
-        dossier: "Dossier | None" = None
-        related: "Related | None" = None
-        problem: OverdeckError | None = None
-        final: bool = True
-
-    @dataclass
-    class Tailed(Message):
-        """Fires that were logged since the last look."""
-
-        fires: list[FireLine]
-        tail: Tail
-        problems: list[str]
-
-    @dataclass
     class Done(Message):
         """An action ended: ``said``, or what went wrong. ``running`` is the module whose canary it was."""
 
@@ -111,38 +75,27 @@ class HooksPage(Page):
 
     @dataclass
     class ToAgree(Message):
-        """What opening an incident of ``row`` will write."""
+        """What may be opened of ``row``."""
 
         row: ModuleRow
-        about: str
+        proposals: "Sequence[Proposal]"
 
     def __init__(self, around: Surroundings, *, alone: bool = False) -> None:
         super().__init__(around, alone=alone)
         self.found: Report | None = None
-        self.related: Related | None = None
-        self.registry_problem: OverdeckError | None = None
         self.running: set[str] = set()
-        self._known: Dossier | None = None
-        self._clipped = ("", "")  # a row's id, and what was copied while it was selected
-        self._window = WINDOWS.index("7d")
-        self._group, self._only = GROUPS[0], ""
+        self._view = View()
         self._shown = 0
-        self._tail: Tail | None = None
-        self._following = self._looking = False
+        self._following = False
 
     def body(self) -> ComposeResult:
         yield Static("", markup=False, id="headline")
         yield HookTable(self.app.size.width)
-        yield TailPane()
-        yield Detail()
+        yield TailPane(self.around)
+        yield Detail(self.around, lambda: here(self))
 
     def twin(self) -> str:
-        since = WINDOWS[self._window]
-        if self._only == "candidates":
-            return "overdeck fires candidates --json"
-        if self._only:
-            return f"overdeck fires suspects --since {since} --json"
-        return f"overdeck fires --since {since} --sort {self._rows.sorted_by.key} --json"
+        return self._view.twin(self._rows.sorted_by.key)
 
     def copied(self) -> tuple[str, str] | None:
         row = self.selected_row
@@ -157,57 +110,37 @@ class HooksPage(Page):
         return line.row if line else None
 
     @property
-    def _rows(self) -> HookTable:
-        return self.query_one(HookTable)
+    def detail(self) -> Detail:
+        """The pane, and what it knows of the selected row's incidents."""
+        return self.query_one(Detail)
 
     @property
-    def _since(self) -> timedelta:
-        return parse_since(WINDOWS[self._window])
+    def _rows(self) -> HookTable:
+        return self.query_one(HookTable)
 
     # Reading.
 
     def load(self) -> None:
         self.standing = replace(self.standing, busy="reading the logs")
-        self._load(first=self.found is None)
+        self._load(self._view, first=self.found is None)
         self._follow()
 
     @work(thread=True, exclusive=True, group="report")
-    def _load(self, *, first: bool) -> None:
+    def _load(self, view: View, *, first: bool) -> None:
         """One ingest tick and the report; at first what was published before, so that rows show at once."""
         worker = get_current_worker()
         try:
-            if first and (before := jobs.read_published(self.around, self._since)):
+            if first and (before := jobs.read_published(self.around, view.since)):
                 self.post_message(self.Loaded(before))
-            loaded: Message = self.Loaded(jobs.read_current(self.around, self._since))
+            loaded: Message = self.Loaded(jobs.read_current(self.around, view.since))
         except (OverdeckError, OSError) as error:
             loaded = self.Failed(jobs.trouble(error, self.around))
         if not worker.is_cancelled:
             self.post_message(loaded)
 
-    @work(thread=True, exclusive=True, group="dossier")
-    def _read_beyond(self, row: ModuleRow, found: Report) -> None:
-        worker = get_current_worker()
-        time.sleep(SETTLE_S)
-        if worker.is_cancelled:
-            return
-        dossier, related, problem = None, None, None
-        with suppress(OverdeckError, OSError):  # what keeps it from being read, the report says
-            dossier = jobs.read_dossier(self.around, row)
-            if not worker.is_cancelled:
-                self.post_message(self.Known(row.id, dossier, final=False))
-        try:
-            related = jobs.read_related(self.around, row, found)
-        except (OverdeckError, OSError) as error:
-            problem = jobs.trouble(error, self.around)
-        if not worker.is_cancelled:
-            self.post_message(self.Known(row.id, dossier, related, problem))
-
-    @work(thread=True, exclusive=True, group="tail")
-    def _read_tail(self, before: Tail | None) -> None:
-        self.post_message(self.Tailed(*new_fires(self.around.places, before)))
-
     @work(thread=True, group="action")
-    def _do(self, job: Callable[[], str], running: str = "") -> None:
+    def start(self, job: Callable[[], str], running: str = "") -> None:
+        """Run a job of ``jobs`` and say what it gave; ``running`` is the module whose canary it runs."""
         try:
             done = self.Done(job(), running=running)
         except (OverdeckError, OSError) as error:
@@ -241,23 +174,8 @@ class HooksPage(Page):
     def _take_error(self, message: Failed) -> None:
         self.standing = replace(self.standing, busy="", error=message.error)
 
-    @on(Known)
-    def _take_known(self, message: Known) -> None:
-        row = self.selected_row
-        if row is None or row.id != message.id:
-            return
-        self._known = message.dossier or self._known
-        if message.final:
-            self.related, self.registry_problem = message.related, message.problem
-            if self.found is not None:
-                self._show_row(row, self.found)
-        self._show_beyond()
-        self.redraw()
-
-    @on(Tailed)
-    def _take_tail(self, message: Tailed) -> None:
-        self._tail, self._looking = message.tail, False
-        self.query_one(TailPane).add(message.fires)
+    @on(TailPane.Troubled)
+    def _tell_trouble(self, message: TailPane.Troubled) -> None:
         for problem in message.problems:
             self.say(problem, trouble=True)
 
@@ -277,10 +195,7 @@ class HooksPage(Page):
     def clip(self, what: str, text: str) -> None:
         """Shown in the pane, too: not every terminal has a clipboard."""
         super().clip(what, text)
-        row = self.selected_row
-        if row is not None and self.found is not None:
-            self._clipped = (row.id, text)
-            self._show_row(row, self.found)
+        self.detail.clipped(text)
 
     # Showing.
 
@@ -291,14 +206,9 @@ class HooksPage(Page):
         """``tell``: say so where the row below the cursor is gone."""
         if self.found is None:
             return
-        wanted = ONLY[self._only]
-        rows = [
-            row
-            for row in filter_rows(self.found.all_rows, self.filter_text)
-            if not wanted or row.verdict in wanted
-        ]
+        rows = self._view.rows(self.found, self.filter_text)
         before = self.selected_row
-        self._rows.show_rows(rows, self._group, self.found.now)
+        self._rows.show_rows(rows, self._view.group, self.found.now)
         if tell and before is not None and all(row.id != before.id for row in rows):
             now = self.selected_row
             where = f"the cursor is on {now.id}" if now else "the cursor is on no row"
@@ -308,47 +218,17 @@ class HooksPage(Page):
 
     def _show_facts(self, shown: int) -> None:
         assert self.found is not None
-        modules, hooks = len(self.found.rows), len(self.found.hooks)
-        facts = [
-            f"{shown} of {modules + hooks}: {modules} modules, {hooks} un-adopted hooks",
-            *([f"only {self._only}"] if self._only else []),
-            f"last {WINDOWS[self._window]}",
-            f"by {self._rows.sorted_by.title}",
-            *([f"in groups by {self._group}"] if self._group else []),
-            *(f"canary of {id} is running" for id in sorted(self.running)),
-        ]
+        facts = self._view.facts(self.found, shown, self._rows.sorted_by.title)
+        facts += [f"canary of {id} is running" for id in sorted(self.running)]
         self.standing = replace(self.standing, facts=facts)
 
     @on(RowTable.Picked)
     def _show_detail(self) -> None:
-        line: Line | None = self._rows.selected
-        row = line.row if line else None
-        if row is None or self.found is None:
-            self._known = self.related = None
-            self.query_one(Detail).show(group_facts(line.group) if line else [])
-            self.query_one(Detail).show_beyond([])
-            return
-        if self._known is None or self._known.id != row.id:
-            self._known = self.related = None
-            self.query_one(Detail).show_beyond([])
-        self._show_row(row, self.found)
-        self._read_beyond(row, self.found)
+        self.detail.tell(self._rows.selected, self.found)
 
-    def _show_row(self, row: ModuleRow, found: Report) -> None:
-        first, after, *rest = facts(row, found.now)
-        id, text = self._clipped
-        copied = f"here: sent to the terminal's clipboard: {text}".splitlines() if id == row.id else []
-        lines = self._at_home([first, after, *filter(None, [here(self)]), *rest])
-        self.query_one(Detail).show([*lines[:2], *copied, *lines[2:]])
-
-    def _show_beyond(self) -> None:
-        lines = beyond(self._known) if self._known else []
-        lines += incident_lines(self.related, self.registry_problem, self.around.clock())
-        self.query_one(Detail).show_beyond(self._at_home(lines))
-
-    def _at_home(self, lines: Sequence[str]) -> list[str]:
-        """Paths as people write them: the part that is everybody's own is a tilde."""
-        return [line.replace(str(self.around.places.home), "~") for line in lines]
+    @on(Detail.Learned)
+    def _show_keys(self) -> None:
+        self.redraw()
 
     @on(RowTable.Sorted)
     def _show_order(self) -> None:
@@ -365,22 +245,21 @@ class HooksPage(Page):
     # Acting.
 
     def do_only(self) -> None:
-        names = list(ONLY)
-        self._only = names[(names.index(self._only) + 1) % len(names)]
+        self._view = self._view.next_only()
         self._show_rows(tell=True)
 
     def do_clear_filter(self) -> None:
         """All rows again: also those that ``z`` hid."""
-        self._only = ""
+        self._view = replace(self._view, only="")
         super().do_clear_filter()
         self._show_rows()
 
     def do_group(self) -> None:
-        self._group = GROUPS[(GROUPS.index(self._group) + 1) % len(GROUPS)]
+        self._view = self._view.next_group()
         self._show_rows()
 
     def do_window(self) -> None:
-        self._window = (self._window + 1) % len(WINDOWS)
+        self._view = self._view.next_window()
         self.load()
 
     def do_tail(self) -> None:
@@ -394,35 +273,25 @@ class HooksPage(Page):
 
     def _follow(self) -> None:
         """Read on in the fires log, while somebody looks."""
-        if self.query_one(TailPane).display and not self.paused and not self._looking:
-            self._looking = True  # until its fires are shown: two looks from one place would tell them twice
-            self._read_tail(self._tail)
+        if not self.paused:
+            self.query_one(TailPane).follow()
 
     def do_canary(self) -> None:
         row = self.selected_row
         if row is not None:
             self.running.add(row.id)
-            self._do(lambda: jobs.run_canary(self.around, row.id), row.id)
+            self.start(lambda: jobs.run_canary(self.around, row.id), row.id)
             self._show_rows()
 
     def do_keep(self) -> None:
         row = self.selected_row
-        if row is None:
-            return
-        question = Field("because", why_keep(row), needed="a reason is needed")
-        file = keep_file(self.around.places)
-        about = f"its verdict is then exempt, with your reason and today's date; written to {file}"
-
-        def answered(answer: dict[str, str] | None) -> None:
-            if answer:
-                self._do(lambda: jobs.keep_module(self.around, row.id, answer["because"]))
-
-        self.app.push_screen(Form(f"Keep {row.id}", [question], about), answered)
+        if row is not None:
+            asking.keep(self, row)
 
     def do_let_go(self) -> None:
         row = self.selected_row
         if row is not None:
-            self._do(lambda: jobs.let_go(self.around, row.id))
+            self.start(lambda: jobs.let_go(self.around, row.id))
 
     def do_removal(self) -> None:
         row = self.selected_row
@@ -444,21 +313,16 @@ class HooksPage(Page):
     @work(thread=True, exclusive=True, group="proposal")
     def _propose(self, row: ModuleRow, found: Report) -> None:
         try:
-            self.post_message(self.ToAgree(row, jobs.proposal(self.around, row, found)))
+            self.post_message(self.ToAgree(row, jobs.proposals(self.around, row, found)))
         except (OverdeckError, OSError) as error:
             self.post_message(self.Done(error=jobs.trouble(error, self.around)))
 
     @on(ToAgree)
     def _ask(self, message: ToAgree) -> None:
-        found = self.found
-
-        def go_on(agreed: bool | None) -> None:
-            if agreed and found is not None:
-                self._do(lambda: jobs.open_incident(self.around, message.row, found))
-
-        self.app.push_screen(Confirm(f"Open an incident of {message.row.id}", message.about), go_on)
+        if self.found is not None:
+            asking.open_incidents(self, message.row, self.found, message.proposals)
 
     def do_incidents(self) -> None:
-        if self.related is not None:
-            slugs = self.related.classes or tuple(one.slug for one in self.related.about)
+        if (related := self.detail.related) is not None:
+            slugs = related.classes or tuple(one.slug for one in related.about)
             self.post_message(self.Go("incidents", slugs[0]))

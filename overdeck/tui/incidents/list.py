@@ -169,7 +169,8 @@ class IncidentList(Container):
         self._reading = False
         error = message.error
         if error.code == "no-registry" and self._listed is None:
-            self._stand(Standing(missing=f"{error.message}. Type: {error.hint}"))
+            now = self._reader.around.clock()
+            self._stand(Standing(missing=f"{error.message}. Type: {error.hint}", as_of=now))
         else:
             self._stand(replace(self.standing, busy="", error=error))
 

@@ -12,6 +12,7 @@ from overdeck.machine.hookprocesses import HookProcess, Known, hook_processes, r
 from overdeck.machine.load import Load, load
 from overdeck.machine.processes import Process, table
 from overdeck.machine.reading import Reading, Roots, read, steal, unsaid
+from overdeck.machine.strain import Seen, Verdict, judge
 from overdeck.machine.wiredcommands import WiredCommands, wired_commands
 from overdeck.paths import Places
 from overdeck.telemetry.livecalls import Followed, LiveCalls, follow
@@ -80,6 +81,22 @@ class Look:
     @property
     def orphans(self) -> tuple[HookProcess, ...]:
         return tuple(hook for hook in self.hooks if hook.orphan)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the machine is strained, and by what."""
+        return judge(
+            Seen(
+                self.seconds,
+                self.watched,
+                self.changes,
+                self.load,
+                self.steal,
+                self.clients,
+                len(self.orphans),
+                self.calls.ms_per_s,
+            )
+        )
 
 
 def begin(source: Source, before: Before | None = None) -> Before:

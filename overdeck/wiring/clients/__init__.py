@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from overdeck.paths import Places
+from overdeck.paths import ClientFolders, Places
 from overdeck.wiring.reading import present
 
 if TYPE_CHECKING:
@@ -65,9 +65,19 @@ _LOADED: dict[str, Client] = {}
 """Modules already imported: a cache of ``import_module``, which is asked for every handler."""
 
 
-def owner(path: Path) -> str:
-    """Whose file this is, by its name and the folders above it; ``claude`` where nothing says otherwise."""
+def owner(path: Path, folders: ClientFolders | None = None) -> str:
+    """Whose file this is, by its name and the folders above it; ``claude`` where nothing says otherwise.
+
+    ``folders``: where this user's clients keep theirs, which may be called anything.
+    """
     path = path.absolute()
+    if folders is not None:
+        if path.name in ("hooks.json", "config.toml") and path.parent == folders.codex:
+            return "codex"
+        if path in (folders.gemini / "settings.json", folders.gemini_system, folders.gemini_defaults):
+            return "gemini"
+        if path == folders.opencode_config or folders.opencode_more in path.parents:
+            return "opencode"
     above = [folder.name for folder in path.parents]
     if not above:
         return "claude"

@@ -56,18 +56,19 @@ def usual_paths(places: Places, project: Path) -> list[Path]:
 def files(places: Places, project: Path, *, root: Path = Path("/")) -> list[Settings]:
     """System defaults, user, project, the system's overrides; then extensions, switched off or not."""
     etc = root / "etc" / "gemini-cli"
-    scopes = (
-        {etc / "system-defaults.json": "managed"} | _scopes(places, project) | {etc / "settings.json": "managed"}
-    )
+    defaults = places.folders.gemini_defaults or etc / "system-defaults.json"
+    overrides = places.folders.gemini_system or etc / "settings.json"
+    scopes = {defaults: "managed"} | _scopes(places, project) | {overrides: "managed"}
     found = [file for path, scope in scopes.items() for file in opened(NAME, path, scope=scope)]
-    for folder in listed(places.home / ".gemini" / "extensions"):
+    for folder in listed(places.folders.gemini / "extensions"):
         found += opened(NAME, folder / "hooks" / "hooks.json", scope="plugin", plugin_root=folder)
     return found
 
 
 def _scopes(places: Places, project: Path) -> dict[Path, str]:
-    user, own = (folder.absolute() / ".gemini" / "settings.json" for folder in (places.home, project))
-    return {user: "user"} if own == user else {user: "user", own: "project"}
+    """The user's file (``GEMINI_CLI_HOME``) and the project's; in the home directory they are one, unless moved."""
+    user = (places.folders.gemini / "settings.json").absolute()
+    return {user: "user"} | {project.absolute() / ".gemini" / "settings.json": "project"} | {user: "user"}
 
 
 def parse(raw: bytes, path: Path, *, scope: str = "", plugin_root: Path | None = None) -> Settings:

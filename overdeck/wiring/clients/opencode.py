@@ -31,12 +31,26 @@ def usual_paths(places: Places, project: Path) -> list[Path]:
     return list(_configs(places, project))
 
 
-def _configs(places: Places, project: Path) -> dict[Path, str]:
-    user = places.config_dir.parent / "opencode"
-    paths = dict.fromkeys(distinct(user / name for name in _CONFIGS), "user")
+def _folders(places: Places, project: Path) -> dict[Path, str]:
+    """The folders that hold configurations and plugins, in the order they are read."""
+    own = [places.folders.opencode, places.home / ".opencode"]
+    folders = dict.fromkeys(distinct(own), "user")
     for folder in upwards(project):
-        for path in distinct(here / name for here in (folder, folder / ".opencode") for name in _CONFIGS):
-            paths.setdefault(path, "project")
+        folders.setdefault(folder / ".opencode", "project")
+    more = places.folders.opencode_more
+    return folders | ({more: "user"} if more is not None else {})
+
+
+def _configs(places: Places, project: Path) -> dict[Path, str]:
+    paths = {places.folders.opencode / name: "user" for name in _CONFIGS}
+    if places.folders.opencode_config is not None:
+        paths[places.folders.opencode_config] = "user"
+    for folder in upwards(project):
+        for name in _CONFIGS:
+            paths.setdefault(folder / name, "project")
+    for folder, scope in _folders(places, project).items():
+        for name in _CONFIGS:
+            paths.setdefault(folder / name, scope)
     return paths
 
 
@@ -44,10 +58,7 @@ def files(places: Places, project: Path, *, root: Path = Path("/")) -> list[Sett
     """Configurations that list plugins or are flawed, then plugin files, by name within their folder."""
     found = [file for path, scope in _configs(places, project).items() for file in opened(NAME, path, scope=scope)]
     found = [file for file in found if file.all_handlers or file.problems]
-    folders = {places.config_dir.parent / "opencode": "user"}
-    for folder in upwards(project):
-        folders.setdefault(folder / ".opencode", "project")
-    for folder, scope in folders.items():
+    for folder, scope in _folders(places, project).items():
         for inner in ("plugin", "plugins"):
             for path in listed(folder / inner):
                 if path.suffix in _SUFFIXES:

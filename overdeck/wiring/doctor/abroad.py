@@ -35,8 +35,8 @@ def _others(situation: Situation) -> Result:
         files = _files(situation, client)
         if not files:
             continue
-        home, fleet = situation.places.home, situation.fleet
-        troubles = [f"{file}: {one}" for file in files for one in _troubles(recipe, fleet, file, home)]
+        fleet, config = situation.fleet, situation.places.folders.codex / "config.toml"
+        troubles = [f"{file}: {one}" for file in files for one in _troubles(recipe, fleet, file, config)]
         troubles += _plan_troubles(recipe, fleet)
         own = any(module.user and not module.literals for module in fleet.enabled)
         if not troubles and client != "opencode" and (situation.yes or not own):
@@ -85,8 +85,8 @@ def _text(file: Path) -> str:
         return ""
 
 
-def _troubles(recipe: Recipe, fleet: Fleet, file: Path, home: Path) -> Iterator[str]:
-    """How a file differs from what install would write there."""
+def _troubles(recipe: Recipe, fleet: Fleet, file: Path, config: Path) -> Iterator[str]:
+    """How a file differs from what install would write there; ``config`` is Codex's, which says whom it trusts."""
     if not _ours(recipe.client, file):
         yield "what install wrote is gone"
         return
@@ -115,7 +115,7 @@ def _troubles(recipe: Recipe, fleet: Fleet, file: Path, home: Path) -> Iterator[
             yield f"{event}: its timeout is {entry.hook.get('timeout')!r}, not {group['hooks'][0]['timeout']}"
     yield from (f"{event} starts the front for no module" for event in found if event not in wanted)
     if recipe.client == "codex":
-        yield from _untrusted(settings, home / ".codex" / "config.toml")
+        yield from _untrusted(settings, config)
 
 
 _TRUST = "Codex has not been told to trust"

@@ -7,16 +7,10 @@ is true of every machine and accuses nobody.
 from overdeck.machine import cgroup
 from overdeck.machine.load import load
 from overdeck.machine.processes import FRONT, polls
+from overdeck.machine.strain import BUSY_PER_PROCESSOR, PIDS_NEARLY_FULL, STALLED, STOLEN, THROTTLED
 from overdeck.machine.window import LONG_S
 from overdeck.wiring.doctor.check import Check, Finding, Result, Situation
 
-BUSY_PER_PROCESSOR = 2.0
-STOLEN = 0.1
-THROTTLED = 0.1
-"""Share of a quota's periods: less than this is what a quota is for."""
-PIDS_NEARLY_FULL = 0.9
-STALLED = {"cpu": 0.6, "memory": 0.1, "io": 0.4}
-"""Share of the window in which somebody had to wait, from which on hooks are late for that."""
 STUCK_S = 60.0
 """A front older than this cannot be at work: its deadlines are far below."""
 SHOWN = 3

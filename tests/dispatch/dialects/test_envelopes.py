@@ -79,7 +79,7 @@ TABLE = [
             }
         },
     ),
-    ("codex", "PermissionRequest", ASK, {}),
+    ("codex", "PermissionRequest", ASK, tells("R")),
     (
         "codex",
         "PermissionRequest",
@@ -88,7 +88,7 @@ TABLE = [
     ),
     ("codex", "PermissionRequest", ADVISE, tells("C")),
     ("codex", "PostToolUse", DENY, block()),
-    ("codex", "PostToolUse", STOP, {**block(), **END}),
+    ("codex", "PostToolUse", STOP, {**block(), **tells("PostToolUse cannot end the turn: R")}),
     ("codex", "PostToolUse", ADVISE, context("PostToolUse")),
     ("codex", "UserPromptSubmit", DENY, block()),
     ("codex", "UserPromptSubmit", ADVISE, context("UserPromptSubmit")),
@@ -101,6 +101,10 @@ TABLE = [
     ("codex", "SubagentStop", GO_ON, block()),
     ("codex", "SubagentStart", ADVISE, context("SubagentStart")),
     ("codex", "PreCompact", DENY, tells("PreCompact cannot block: R")),
+    ("codex", "PreCompact", STOP, END),
+    ("codex", "PostCompact", STOP, END),
+    ("codex", "SubagentStop", {"stop": "R"}, END),
+    ("codex", "SubagentStart", {"stop": "R"}, tells("SubagentStart cannot end the turn: R")),
     ("codex", "SessionEnd", {"stop": "R"}, tells("SessionEnd cannot end the turn: R")),
     ("gemini", "PreToolUse", DENY, gemini_deny()),
     ("gemini", "PreToolUse", ASK, gemini_deny(asks("Gemini CLI"))),
@@ -118,7 +122,11 @@ TABLE = [
     ),
     ("gemini", "PostToolUse", DENY, gemini_deny()),
     ("gemini", "PostToolUse", ADVISE, context("AfterTool")),
+    ("gemini", "PostToolUse", STOP, {**gemini_deny(), **END}),
+    ("gemini", "PreToolUse", {**DENY, "stop": "S"}, {**gemini_deny(), "continue": False, "stopReason": "R\nS"}),
     ("gemini", "UserPromptSubmit", DENY, gemini_deny()),
+    ("gemini", "UserPromptSubmit", STOP, gemini_deny()),
+    ("gemini", "Stop", {"stop": "R"}, END),
     ("gemini", "UserPromptSubmit", ADVISE, context("BeforeAgent")),
     ("gemini", "SessionStart", ADVISE, context("SessionStart")),
     ("gemini", "SessionStart", DENY, tells("SessionStart cannot block: R")),
@@ -169,10 +177,7 @@ def test_every_text_reaches_somebody_or_the_record(client: str, event: str) -> N
         said = f"{answer} {lost}"
         unsaid = {text for key, text in texts.items() if key in fields and text not in said}
         # an allow is a permission, not a text: where there is no call to permit, there is nothing to tell
-        # PermissionRequest: on ask the dialog stays, which is what was asked for
-        allowed = (
-            {"REASON"} if decision == "allow" or (event == "PermissionRequest" and decision == "ask") else set()
-        )
+        allowed = {"REASON"} if decision == "allow" else set()
         assert unsaid <= allowed, (decision, answer, lost)
 
 

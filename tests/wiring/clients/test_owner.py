@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from overdeck.paths import CLIENTS
+from overdeck.paths import CLIENTS, ClientFolders
 from overdeck.wiring.clients import NAMES, named, owner
 
 OWNERS = {
@@ -48,3 +48,15 @@ def test_every_client_has_a_module_that_calls_itself_so():
 def test_an_unknown_client_is_an_error():
     with pytest.raises(KeyError):
         named("vim")
+
+
+def test_a_folder_that_a_variable_names_is_that_clients():
+    moved = {
+        "CODEX_HOME": "/c",
+        "GEMINI_CLI_HOME": "/g",
+        "OPENCODE_CONFIG": "/o.json",
+        "OPENCODE_CONFIG_DIR": "/d",
+    }
+    folders = ClientFolders.from_environment(moved, Path("/h"))
+    files = ("/c/hooks.json", "/g/.gemini/settings.json", "/o.json", "/d/plugin/x.js", "/c/settings.json")
+    assert [owner(Path(file), folders) for file in files] == ["codex", "gemini", "opencode", "opencode", "claude"]
