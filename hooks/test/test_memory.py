@@ -98,10 +98,16 @@ def test_only_a_session_that_kept_nothing_is_reminded_and_only_after_the_grace_w
     assert prompted(remembering).stdout == ""
     minutes_pass(remembering, 2)
     assert "has kept nothing" in prompted(remembering).context
+    minutes_pass(remembering, 28)
     assert prompted(remembering).stdout == "", "once, not at every prompt"
-    minutes_pass(remembering, 31)
+    minutes_pass(remembering, 3)
     keep(remembering, "one")
     assert prompted(remembering).stdout == ""
+
+
+def test_the_grace_window_is_never_under_a_minute(remembering: Front) -> None:
+    configure(remembering, "[modules.prompt-nudge]\ngrace_minutes = 0\nagain_minutes = 0\n")
+    assert [prompted(remembering).stdout for _ in range(2)] == ["", ""]
 
 
 def test_it_reminds_in_one_line_so_often_and_no_more(remembering: Front) -> None:

@@ -8,13 +8,15 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import watchedcases
-from fronts import PAYLOADS, Front, bash
+from fronts import PAYLOADS, Front, bash, recorded
 
 import overdeck
 from overdeck.dispatch.manifest import read_manifest
@@ -127,6 +129,30 @@ def test_what_a_background_module_leaves_behind_is_seen(native_front: Path, tmp_
     front.install()
     watched(front.argv("PreToolUse"), tmp_path / "trace", json.dumps(bash("ls")).encode())
     assert reached(tmp_path / "trace")[""]
+
+
+def answered(server: socket.socket) -> None:
+    """Take one connection and say that it was well."""
+    with server.accept()[0] as connection:
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+
+def test_a_notice_to_the_loopback_is_seen_and_goes_nowhere_else(native_front: Path, tmp_path: Path) -> None:
+    front = Front(tmp_path, native=native_front)
+    shutil.copytree(shipped("modules", "notify"), front.modules / "notify")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/notify"
+        front.config.write_text(f'packs = ["ambient"]\n[modules.notify]\ndesktop = ""\nurl = "{url}"\n')
+        front.install()
+        answering = Thread(target=answered, args=(server,), daemon=True)
+        answering.start()
+        watched(front.argv("Stop"), tmp_path / "trace", json.dumps(recorded("claude-code/Stop")).encode())
+        answering.join(10)
+        assert not answering.is_alive(), "it was spoken to"
+    lines = reached(tmp_path / "trace")[""]
+    assert any("sa_family=AF_INET" in line for line in lines)
+    assert [line for line in lines if _leaves(line, loopback=True)] == []
 
 
 def test_a_module_in_the_dark_of_its_matrix_is_seen_by_name(tmp_path: Path) -> None:

@@ -22,12 +22,16 @@ if TYPE_CHECKING:
 SUFFIXES = (".md", ".markdown")
 MAX_DOCUMENTS = 2000
 MAX_FOLDERS = 500
+MAX_ENTRIES = 20_000
+"""Of all folders together; what is beyond them is not looked at."""
 MAX_TEXT = 1 << 19
 SECONDS = 1.0
 """For reading documents that have changed; what is left then is read at the next turn's end."""
 MAX_TARGETS = 5000
 """Files that are no documents and are looked at at every turn's end; more are followed when a document changes."""
 SHOWN = 5
+MAX_SHOWN = 100
+"""Letters of a reference."""
 KEPT_S = 90 * 86_400
 MAX_KEPT = 100
 _SKIPPED = ("node_modules", "vendor", "target", "build", "dist", "_build", "__pycache__")
@@ -57,6 +61,7 @@ def evaluate(call: Call) -> Verdict | None:
     more = f"; and {len(broken) - SHOWN} more of the kind" if len(broken) > SHOWN else ""
     cut = f" Only {MAX_DOCUMENTS} documents were looked at." if len(found) >= MAX_DOCUMENTS else ""
     said = f"References that lead nowhere: {'; '.join(broken[:SHOWN])}{more}.{cut}"
+    said = "".join(letter if letter.isprintable() else "\ufffd" for letter in said)  # it may go to a terminal
     to_model = call.config["tell_model"] and call.payload.get("stop_hook_active") is not True
     return advise(said) if to_model else tell(said)
 
@@ -93,15 +98,21 @@ def _documents(top: str, wanted: list[str]) -> "Iterator[tuple[str, int, int, in
         elif st.st_mode >> 12 == 0o10 and name.endswith(SUFFIXES):
             count += 1
             yield name, st.st_mtime_ns, st.st_size, st.st_ino
-    seen = 0
+    seen = entries = 0
+    end = time.monotonic() + SECONDS
     while folders and seen < MAX_FOLDERS:
         folder = folders.pop()
         seen += 1
+        if time.monotonic() > end:
+            raise OSError(f"{top} was not looked through in {SECONDS} s: name fewer documents")
         try:
-            entries = list(posix.scandir(f"{top}/{folder}"))
+            listing = posix.scandir(f"{top}/{folder}")
         except OSError:
             continue
-        for entry in entries:
+        for entry in listing:
+            entries += 1
+            if entries > MAX_ENTRIES:
+                return
             path = f"{folder}/{entry.name}" if folder else entry.name
             if entry.name.startswith(".") or entry.name in _SKIPPED:
                 continue
@@ -155,11 +166,13 @@ def _followed(
             if file not in read and file not in targets:
                 targets[file] = _is_there(f"{top}/{file}")
             if not targets.get(file, True):
-                broken[f"{path} {target}"] = f"{path}:{number} {target} is not there"
+                broken[f"{path} {target}"] = f"{path}:{number} {target[:MAX_SHOWN]} is not there"
             elif part and with_anchors and file in read and part.lower() != "top":
                 there = anchors if file == path else read[file][2]
                 if markdownlinks.fragment(part) not in there:
-                    broken[f"{path} {target}#{part}"] = f"{path}:{number} no heading is called #{part} in {file}"
+                    broken[f"{path} {target}#{part}"] = (
+                        f"{path}:{number} no heading is called #{part[:MAX_SHOWN]} in {file}"
+                    )
     state.replace(name, jsontext.dumps({"v": 1, "top": top, "documents": read, "broken": list(broken)}).encode())
     some = [(file, there) for file, there in targets.items() if "\n" not in file][:MAX_TARGETS]
     listed = "".join(f"{'+' if there else '-'}{file}\n" for file, there in some)

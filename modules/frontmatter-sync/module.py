@@ -35,9 +35,12 @@ def evaluate(call: Call) -> Verdict | None:
     if not isinstance(given, str) or given.rpartition("/")[2] not in names:
         return None
     path, text = _document(given if given.startswith("/") else f"{call.cwd}/{given}")
-    if not path or (folders and not any(path.startswith(folder.rstrip("/") + "/") for folder in folders)):
+    if path.rpartition("/")[2] not in names or (
+        folders and not any(path.startswith(folder.rstrip("/") + "/") for folder in folders)
+    ):
         return None
     found, problem = _front_matter(text)
+    given = "".join(letter if letter.isprintable() else "\ufffd" for letter in given[:MAX_VALUE])
     if problem:
         return advise(f"{given}: {problem}; the list of work was left as it is.") if problem != _NONE else None
     done, left = _boxes(text)

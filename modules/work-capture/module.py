@@ -66,7 +66,13 @@ def _read(state: Folder, name: str) -> dict[str, object]:
     except (OSError, ValueError):
         return {}
     kinds = (("file", str), ("turns", list), ("body", str), ("began", int), ("learned", list), ("seen", int))
-    whole = isinstance(record, dict) and all(isinstance(record.get(key), kind) for key, kind in kinds)
+    whole = (
+        isinstance(record, dict)
+        and all(isinstance(record.get(key), kind) for key, kind in kinds)
+        and all(isinstance(line, str) for line in (*record["turns"], *record["learned"]))
+        and all(0 <= record[key] < 1 << 33 for key in ("began", "seen"))
+        and record["turns"]
+    )
     return record if whole else {}
 
 

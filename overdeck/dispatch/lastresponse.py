@@ -16,7 +16,7 @@ MAX_FILES = 200
 
 def keep(folder: str, session: str, text: str) -> None:
     """Replace what is kept of ``session`` by the end of ``text``; raises OSError where it cannot be written."""
-    raw = text.encode("utf-8", "replace")
+    raw = text[-MAX_BYTES:].encode("utf-8", "replace")
     if len(raw) > MAX_BYTES:
         raw = raw[-MAX_BYTES:].decode("utf-8", "ignore").encode()  # no half letter at its beginning
     with Folder(folder) as kept:

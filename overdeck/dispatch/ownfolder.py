@@ -33,8 +33,8 @@ class Folder:
     __slots__ = ("_fd", "path")
 
     def __init__(self, path: str, *, within: int | None = None, make: bool = True) -> None:
-        if within is None and (not path.startswith("/") or ".." in path.split("/")):
-            raise ValueError(f"a folder to keep files in must be an absolute path without '..', not {path!r}")
+        if within is None and (not path.startswith("/") or {".", ".."} & {*path.split("/")}):
+            raise ValueError(f"a folder to keep files in must be an absolute path without dots, not {path!r}")
         self.path = path
         name = path.rstrip("/") or "/"
         try:

@@ -66,11 +66,12 @@ def name_from(prompt: str, *, words: int = 5, columns: int = 40, stop_words: Ite
     At most ``words`` words and ``columns`` columns of a terminal (a wide letter takes two).
     """
     stop = _STOP | {word.lower() for word in stop_words}
+    prompt = prompt[:MAX_LOOKED_AT]
     if _is_no_task(prompt):
         return ""
     found: list[str] = []
     weight = 0
-    for word in _words(prompt[:MAX_LOOKED_AT]):
+    for word in _words(prompt):
         low = word.lower()
         if low in stop or (not found and low in _NODS):
             continue

@@ -86,7 +86,8 @@ def _facts(incident: Incident, about: Mapping[str, Any], state: State) -> Iterat
     recurring = incident.class_id in state.recurring
     seen = f"{incident.occurrences} occurrences" if incident.occurrences > 1 else "1 occurrence"
     yield f"{incident.id}  {incident.state}  {shown(incident.title)}"
-    yield f"class     {shown(incident.slug)} ({shown(incident.class_id)}), severity {about['severity']}, {seen}"
+    severity = about["severity"] or "unknown"
+    yield f"class     {shown(incident.slug)} ({shown(incident.class_id)}), severity {severity}, {seen}"
     if incident.episodes > 1 or recurring:
         often = ", the class is recurring" if recurring else ""
         doubt = ", suspect: the build that saw it again is unknown" if incident.suspect else ""

@@ -135,7 +135,7 @@ def _sessions(
     """(what it is, what the model says, what the client lets run)."""
     if script is not None:
         return [(SCRIPT, script, "open")]
-    found: list[tuple[str, Script, Guard]] = [(HARMLESS, Script.of(*client.harmless(room)), "open")]
+    found: list[tuple[str, Script, Guard]] = [(HARMLESS, Script.of(*clients.harmless(client, room)), "open")]
     asked = {hook.event for hook in played}
     rarer: list[tuple[Reply, ...]] = []
     for event, rare in client.rare.items():

@@ -89,7 +89,7 @@ def headline(found: Report) -> tuple[str, ...]:
     dearest = max(rows, key=lambda row: row.total_ms, default=None)
     lately = [f"dearest {dearest.id} ({percent(100 * dearest.share)})"] if dearest and dearest.total_ms else []
     lately += _named(rows, _FAILING)
-    said = [f"last {span(found.since)}: {', '.join(lately)}"] if lately else []
+    said = [f"in {span(found.since)}: {', '.join(lately)}"] if lately else []
     if silent := [part for asking in _SILENT for part in _named(rows, asking)]:
         said.append(f"lifetime: {', '.join(silent)}")
     if rows and not any(row.verdict in SUSPECTS for row in rows):

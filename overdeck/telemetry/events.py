@@ -17,6 +17,7 @@ from overdeck.errors import usage
 
 MOST_BYTES = 32 << 20
 """Of one file, from its end: twice what its writers let it grow to."""
+HEAD_BYTES = 4096
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.*")
 
 
@@ -35,8 +36,8 @@ class Look(NamedTuple):
 
     events: list[Event]
     broken: int
-    offsets: Mapping[tuple[int, int], int]
-    """(device, inode) → how far it was read."""
+    offsets: Mapping[tuple[int, int, bytes], int]
+    """(device, inode, first line) → how far it was read: an inode is given away again, as soon as it is free."""
     there: bool
     """Whether there is a log."""
 
@@ -69,23 +70,18 @@ def look(path: Path, before: Look | None, patterns: Sequence[str], *, last: int)
     found: list[Event] = []
     broken = 0
     offsets = {}
-    there = False
-    for file in (path.with_name(path.name + ".1"), path):
-        try:
-            fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        except FileNotFoundError:
-            continue
-        st = os.fstat(fd)
-        if not stat.S_ISREG(st.st_mode):
-            os.close(fd)
-            raise IsADirectoryError(errno.EISDIR, "it is not a regular file", str(file))
+    logs = _both(path)
+    for fd in logs:
         with os.fdopen(fd, "rb") as log:
-            key = (st.st_dev, st.st_ino)
+            st = os.fstat(log.fileno())
+            head = log.readline(HEAD_BYTES)
+            if not head.endswith(b"\n") and len(head) < HEAD_BYTES:
+                continue  # begun just now: without its first line it could not be known again
+            key = (st.st_dev, st.st_ino, head)
             start = before.offsets.get(key, 0) if before else 0
             start = max(0 if start > st.st_size else start, st.st_size - MOST_BYTES)  # shorter: begun anew
             log.seek(start)
             data = log.read(MOST_BYTES)
-        there = True
         whole = data[: data.rfind(b"\n") + 1]  # what is not ended yet is read when it is
         offsets[key] = start + len(whole)
         for line in whole.split(b"\n")[:-1]:
@@ -96,7 +92,44 @@ def look(path: Path, before: Look | None, patterns: Sequence[str], *, last: int)
                 found.append(event)
     if before is None:
         found, broken = (found[-last:] if last else []), 0
-    return Look(found, broken, offsets, there)
+    return Look(found, broken, offsets, bool(logs))
+
+
+def _both(path: Path) -> list[int]:
+    """The renamed log and the log, opened, those that there are. Raises OSError.
+
+    Opened as a pair: with a rename in between, the file that was the log would be in neither.
+    """
+    renamed = path.with_name(path.name + ".1")
+    while True:
+        first, second = _opened(renamed), _opened(path)
+        if _inode(first) == _inode_at(renamed):
+            return [fd for fd in (first, second) if fd is not None]
+        for fd in (first, second):
+            if fd is not None:
+                os.close(fd)
+
+
+def _opened(file: Path) -> int | None:
+    try:
+        fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise IsADirectoryError(errno.EISDIR, "it is not a regular file", str(file))
+    return fd
+
+
+def _inode(fd: int | None) -> int:
+    return 0 if fd is None else os.fstat(fd).st_ino
+
+
+def _inode_at(file: Path) -> int:
+    try:
+        return file.stat().st_ino
+    except FileNotFoundError:
+        return 0
 
 
 def follow(

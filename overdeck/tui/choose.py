@@ -42,6 +42,7 @@ class Choose(ModalScreen[tuple[str, ...] | None]):
         background: $surface;
     }
     Choose #choices { margin: 1 0; link-style: none; link-background: $surface; link-color: $foreground; }
+    Choose Label { width: 100%; }
     Choose #refused { color: $error; }
     """
 

@@ -23,6 +23,7 @@ class Confirm(ModalScreen[bool | None]):
         width: 76; max-width: 100%; height: auto; max-height: 100%; padding: 0 2; border: round $primary;
         background: $surface;
     }
+    Confirm Label { width: 100%; }
     """
 
     def __init__(self, title: str, about: str) -> None:

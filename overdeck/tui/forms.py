@@ -36,6 +36,7 @@ class Form(ModalScreen[dict[str, str] | None]):
         background: $surface;
     }
     Form Input { height: 1; margin-bottom: 1; background: $boost; }
+    Form Label { width: 100%; }
     Form #refused { color: $error; }
     """
 

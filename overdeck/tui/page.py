@@ -140,7 +140,7 @@ class Page(Screen[None]):
     def come_back(self) -> None:
         """The user was on another page: nobody read this one meanwhile. Paused, it says how old it is."""
         if self._composed:
-            if not self.paused:
+            if not self.paused and not self._standing.busy:
                 self.load()
             self.redraw()
 
@@ -156,8 +156,8 @@ class Page(Screen[None]):
         """Status, notice, twin and keys, as things are now; what is as it was costs no layout."""
         if not self._composed:
             return
-        now = self.around.clock()
-        lines = [typable_in(line, self.around.folder) for line in standing.notice(self._standing)]
+        around, now = self.around, self.around.clock()
+        lines = [around.at_home(typable_in(line, around.folder)) for line in standing.notice(self._standing)]
         self._put("status", standing.status(self._standing, now, paused=self.paused))
         self._put("notice", "\n".join(lines))
         self.query_one("#notice").display = bool(lines)

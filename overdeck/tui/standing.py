@@ -47,8 +47,8 @@ def status(standing: Standing, now: datetime, *, paused: bool) -> str:
 def notice(standing: Standing) -> list[str]:
     """The lines below: what is wrong, and what to type."""
     lines = []
-    if standing.missing:
-        lines.append(f"No data yet: {standing.missing}")
     if standing.error:
         lines += [f"error: {standing.error.message}", f"next: {standing.error.hint}"]
+    if standing.missing:
+        lines.append(f"No data yet: {standing.missing}")
     return lines + [f"warning: {warning}" for warning in dict.fromkeys(standing.warnings)]

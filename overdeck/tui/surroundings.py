@@ -1,5 +1,6 @@
 """What a page is told about the world it looks at; tests hand in a fixed clock and a made-up home."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -36,3 +37,10 @@ class Surroundings:
     @property
     def places(self) -> Places:
         return Places.from_environment(self.environ)
+
+    def at_home(self, text: str) -> str:
+        """Paths below the user's home as people write them, with a tilde; not in quotes, where a shell keeps it one."""
+        if self.places.home == Path("/"):
+            return text
+        home = re.escape(str(self.places.home))
+        return re.sub(rf"(?<![\w/'\"]){home}(?=/|[\s:,;]|$)", "~", text)

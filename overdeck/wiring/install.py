@@ -1,9 +1,8 @@
 """Putting our entries into a client's settings, and taking them out again."""
 
 import math
-import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,37 +16,26 @@ from overdeck.authoring.fleet import (
     matchers,
     write_plans,
 )
-from overdeck.dispatch.dialects.heard import SENTINELS
 from overdeck.dispatch.dialects.routing import own_event
-from overdeck.dispatch.plan import PlanError, parse, read_plan
 from overdeck.dispatch.planning import Fleet, Recipe
 from overdeck.dispatch.stdin import TOTAL_S as STDIN_TOTAL_S
 from overdeck.errors import OverdeckError, usage
 from overdeck.paths import Places
-from overdeck.wiring import clients, entries
+from overdeck.wiring import caveats, clients, entries
 from overdeck.wiring.entries import Edit, Group, Refused, group_for, put, take
+from overdeck.wiring.guards import Guards, guards_of
 from overdeck.wiring.reading import real
 from overdeck.wiring.receipt import Receipt, drop_receipt, owned, read_receipt, write_receipt
 from overdeck.wiring.rewrite import Rewrite, check_folder, check_writable, in_turn, read, refused, rewrite
 from overdeck.wiring.scope import Scope, here, neighbours, scope_warnings, settings_file
 from overdeck.wiring.settings import Settings, parse_settings
-from overdeck.wiring.target import TARGETS, argv_of, union_for, unserved
+from overdeck.wiring.target import argv_of, union_for
 
 MARGIN_S = 4
 """Beyond stdin's bound and the modules' total deadline: Python's start, and the front's patience with it (1.5 s
 and twice 0.4 s in launcher.c). A hook that the client kills is a silent pass, so the front must be done first."""
 
 _BOM = "\ufeff"
-_TEMPORARY = tuple(dict.fromkeys((os.environ.get("TMPDIR", "/tmp"), "/tmp", "/var/tmp", "/dev/shm")))
-
-
-@dataclass(frozen=True)
-class Guards:
-    """The modules that an install puts in force: all of them, and against the plans before it the new and the gone."""
-
-    on: tuple[str, ...] = ()
-    added: tuple[str, ...] = ()
-    dropped: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -59,7 +47,7 @@ class Change(Rewrite):
     backup: Path | None = None
     plans: tuple[Path, ...] = ()
     warnings: tuple[str, ...] = field(default=())
-    guards: Guards = Guards()
+    guards: Guards = field(default_factory=Guards)
     elsewhere: tuple[Path, ...] = ()
     """Other settings files of the same project and user that hold entries of ours."""
 
@@ -117,11 +105,11 @@ def install(
             raise _refused(file, str(reason)) from None
         others = {other: argvs for other, argvs in _others(places, file, folder, recipe.client).items() if argvs}
         warnings = (
-            *_warnings(file, before, recipe.client),
-            *short_lived(recipe),
+            *(caveats.of_settings(_parsed(before, file, recipe.client)) if before is not None else ()),
+            *caveats.short_lived(recipe),
             *scope_warnings(scope, file, front_command(recipe)[0], recipe.client),
-            *_twofold(wanted, others, recipe.client),
-            *abroad_warnings(recipe, fleet),
+            *caveats.twofold(wanted, others, recipe.client),
+            *caveats.abroad(recipe, fleet),
         )
         change = Change(
             file, before, _bytes(edit, bom), edit.changes, dry_run,
@@ -131,21 +119,13 @@ def install(
         check_folder(places.state)
         if dry_run:
             return change
-        plans_before = Path(recipe.plans).exists()
         earlier = known if installed_before and known else Receipt(file, before is None, entries.Created())
         receipt = Receipt(file, earlier.created_file, earlier.created | edit.created, pending=True)
-        try:
-            plans = tuple(write_plans(recipe))
-            if change.changed:
-                write_receipt(places, recipe.client, receipt)
-            backup = rewrite([change], places.backups).get(file)
-        except BaseException:
-            take_back(places, recipe, file, known, plans_before=plans_before)
-            raise
+        written = put_in_force(places, recipe, change, known, receipt)
         if change.changed or (known is not None and known.pending):
             # last: doctor takes a confirmed receipt for the word that the entries were there
             write_receipt(places, recipe.client, (receipt if change.changed else earlier).confirmed())
-        return replace(change, backup=backup, plans=plans)
+        return written
 
     # What can be refused is refused before anything is made, the lock and the state directory included.
     shown = in_turn(lambda: attempt(True), places=places, lock=False, subject=file)
@@ -193,15 +173,29 @@ def uninstall(
     return in_turn(attempt, places=places, lock=not dry_run, subject=file)
 
 
-def take_back(places: Places, recipe: Recipe, file: Path, known: Receipt | None, *, plans_before: bool) -> None:
-    """After a failure nothing new stays behind: no plans that were not there, and the receipt as it was."""
-    if not plans_before:
-        shutil.rmtree(recipe.plans, ignore_errors=True)
-    with suppress(OSError):
-        if known is None:
-            drop_receipt(places, recipe.client, file)
-        else:
-            write_receipt(places, recipe.client, known)
+def put_in_force(
+    places: Places, recipe: Recipe, change: Change, known: Receipt | None, receipt: Receipt
+) -> Change:
+    """Write the plans and the file; ``receipt`` is pending, and for the caller to confirm.
+
+    After a failure nothing new stays behind: no plans that were not there, and the receipt as it was (``known``).
+    """
+    plans_before = Path(recipe.plans).exists()
+    try:
+        plans = tuple(write_plans(recipe))
+        if change.changed:
+            write_receipt(places, recipe.client, receipt)
+        backup = rewrite([change], places.backups).get(change.file)
+    except BaseException:
+        if not plans_before:
+            shutil.rmtree(recipe.plans, ignore_errors=True)
+        with suppress(OSError):
+            if known is None:
+                drop_receipt(places, recipe.client, change.file)
+            else:
+                write_receipt(places, recipe.client, known)
+        raise
+    return replace(change, backup=backup, plans=plans)
 
 
 def _others(
@@ -213,63 +207,6 @@ def _others(
         if real(other) != real(file):
             found[other] = [(entry.event, argv_of(entry.hook)) for entry in entries.in_file(other)]
     return found
-
-
-def _twofold(
-    wanted: Mapping[str, Group], others: Mapping[Path, list[tuple[str, tuple[str, ...]]]], client: str
-) -> Iterator[str]:
-    """A warning where the client would start a front twice for one call: it runs only identical entries once, Codex
-    not even those (measured).
-    """
-    once = TARGETS[client].runs_once
-    for other, argvs in others.items():
-        ours = {event: argv_of(group["hooks"][0]) for event, group in wanted.items()}
-        twice = sorted({event for event, argv in argvs if event in ours and (ours[event] != argv or not once)})
-        if twice and not once:
-            yield (
-                f"{other} starts a front for {', '.join(twice)} as well, and {TARGETS[client].title} runs both: "
-                f"take one out (overdeck uninstall --client {client})"
-            )
-            continue
-        if twice:
-            yield (
-                f"{other} starts another front for {', '.join(twice)}, so each such call starts both: "
-                "install there again, or uninstall there"
-            )
-
-
-def guards_of(recipe: Recipe, fleet: Fleet) -> Guards:
-    """What is on now, against the plans that are in force."""
-    before = {id for path in sorted(Path(recipe.plans).glob("*.plan")) for id in _planned(path)}
-    on = tuple(module.id for module in fleet.enabled)
-    return Guards(on, tuple(id for id in on if id not in before), tuple(sorted(before.difference(on))))
-
-
-def _planned(path: Path) -> list[str]:
-    try:
-        return [module.id for module in parse(read_plan(str(path))).modules if module.id not in SENTINELS]
-    except PlanError:
-        return []
-
-
-def short_lived(recipe: Recipe) -> Iterator[str]:
-    """A warning where what the entries start stands in a folder that people delete without a second thought."""
-    program = front_command(recipe)[0]
-    for path in (Path(program), Path(recipe.entry)) if program != recipe.python else (Path(recipe.entry),):
-        # a package manager that is itself a git clone (pyenv) is no project of anybody's
-        checkout = next(
-            (up for up in path.parents if (up / ".git").exists() and (up / "pyproject.toml").exists()), ""
-        )
-        if any(path.is_relative_to(folder) for folder in _TEMPORARY):
-            kind = "a temporary folder"
-        elif checkout and any((up / "pyvenv.cfg").is_file() for up in path.parents):
-            kind = f"a virtual environment inside the source checkout {checkout}"
-        elif checkout:
-            kind = f"the source checkout {checkout}"
-        else:
-            continue
-        yield f"the entries start {path}, in {kind}: if you delete it, every gate is gone in silence"
-        return
 
 
 def chosen(recipe: Recipe, fleet: Fleet, events: Sequence[str]) -> dict[str, str]:
@@ -326,31 +263,3 @@ def _bytes(edit: Edit, bom: str) -> bytes:
 
 def _parsed(raw: bytes, file: Path, client: str) -> Settings:
     return parse_settings(raw, file) if client == "claude" else clients.named(client).parse(raw, file)
-
-
-def abroad_warnings(recipe: Recipe, fleet: Fleet) -> Iterator[str]:
-    """What must be known of a client other than Claude Code before its hooks can be relied on."""
-    if recipe.client == "claude":
-        return
-    title = TARGETS[recipe.client].title
-    missing = list(unserved(recipe.client, fleet.enabled))
-    if missing:
-        yield f"not in force in {title}, which has no such event: {'; '.join(missing)}"
-    if recipe.client == "codex":
-        yield (
-            "Codex starts no hook that you have not trusted, and `codex exec` skips it without a word: start codex "
-            "once, look at /hooks and trust ours; again after each install that changes them"
-        )
-    if recipe.client == "gemini":
-        yield "Gemini CLI reads a project's hooks in trusted folders only; the user's own run everywhere"
-
-
-def _warnings(file: Path, before: bytes | None, client: str) -> tuple[str, ...]:
-    settings = _parsed(before, file, client) if before is not None else Settings(file, {}, (), (), client=client)
-    env = settings.data.get("env")
-    names = [name for name in env if name.startswith(("OVERDECK_", "PYTHON"))] if isinstance(env, dict) else []
-    found = [f"env sets {name} in {file}: our hooks ignore it" for name in names]
-    if settings.disabled:
-        switch = {"claude": "disableAllHooks is on", "gemini": "hooksConfig.enabled is false"}
-        found.append(f"{switch.get(client, 'hooks are switched off')} in {file}: no hook runs, ours included")
-    return tuple(found)

@@ -6,20 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from overdeck.authoring.fleet import deadlines, front_argv, front_command, load_fleet, write_plans
+from overdeck.authoring.fleet import deadlines, front_argv, front_command, load_fleet
 from overdeck.dispatch.dialects.routing import routes
 from overdeck.dispatch.planning import Fleet, Recipe
 from overdeck.paths import Places
+from overdeck.wiring import caveats
 from overdeck.wiring.entries import Created
-from overdeck.wiring.install import (
-    Change,
-    abroad_warnings,
-    chosen,
-    guards_of,
-    short_lived,
-    take_back,
-    timeout_s,
-)
+from overdeck.wiring.guards import guards_of
+from overdeck.wiring.install import Change, chosen, put_in_force, timeout_s
 from overdeck.wiring.marker import FRONTS, MARKER
 from overdeck.wiring.reading import real
 from overdeck.wiring.receipt import Receipt, drop_receipt, read_receipt, write_receipt
@@ -90,9 +84,9 @@ def install(
         had = _ours(file, before)
         others = tuple(other for other in _others(places, file, folder))
         warnings = (
-            *short_lived(recipe),
+            *caveats.short_lived(recipe),
             *scope_warnings(scope, file, front_command(recipe)[0], CLIENT),
-            *abroad_warnings(recipe, fleet),
+            *caveats.abroad(recipe, fleet),
             *(f"{other} is our plugin as well, and OpenCode runs both: take one out" for other in others),
         )
         changes = _changes(had, fronts_in(after))
@@ -103,19 +97,10 @@ def install(
         check_folder(places.state)
         if dry_run:
             return change
-        plans_before = Path(recipe.plans).exists()
-        known = read_receipt(places, CLIENT, file)
         receipt = Receipt(file, True, Created(), pending=True)
-        try:
-            plans = tuple(write_plans(recipe))
-            if change.changed:
-                write_receipt(places, CLIENT, receipt)
-            backup = rewrite([change], places.backups).get(file)
-        except BaseException:
-            take_back(places, recipe, file, known, plans_before=plans_before)
-            raise
+        written = put_in_force(places, recipe, change, read_receipt(places, CLIENT, file), receipt)
         write_receipt(places, CLIENT, receipt.confirmed())
-        return replace(change, backup=backup, plans=plans)
+        return written
 
     shown = in_turn(lambda: attempt(True), places=places, lock=False, subject=file, kept="the plugin is as it was")
     if dry_run:

@@ -31,7 +31,7 @@ _SCOPES = {"": "settings", "user": "user settings", "project": "project settings
 def with_hooks(found: Report, places: Places, published: Published, project: Path) -> Report:
     """The report with the hooks of every client for ``project`` that are no modules; shares are then of all together.
 
-    Never raises for what a settings file says.
+    Never raises for what a settings file says; what cannot be read of one is a warning.
     """
     files = all_files(places, project)
     start = found.now - min(found.since, timedelta(days=36_500))
@@ -44,7 +44,17 @@ def with_hooks(found: Report, places: Places, published: Published, project: Pat
         for group in (found.rows, hooks)
     )
     ours = [_wired(file, one, silent) for file in files for one in file.all_handlers if _is_ours(one)]
-    return replace(found, rows=tuple(replace(row, wired=_asking(ours, row)) for row in rows), hooks=others)
+    asked = tuple(replace(row, wired=_asking(ours, row)) for row in rows)
+    return replace(found, rows=asked, hooks=others, warnings=(*found.warnings, *_unread(files)))
+
+
+def _unread(files: Iterable[Settings]) -> list[str]:
+    """Settings files that their clients drop, so that no hook of theirs is among the rows as one that runs."""
+    problems = [(file, problem) for file in files for problem in file.problems if problem.drops]
+    return [
+        f"{file.path}: {problem.reason}; the client drops the whole file; next: overdeck lint"
+        for file, problem in problems
+    ]
 
 
 def handlers(files: Iterable[Settings]) -> Iterator[tuple[Settings, Handler]]:

@@ -27,13 +27,14 @@ def one_turn(server: Server, project: str) -> None:
     server.turn(server.thread(project))
 
 
-def test_a_permission_is_denied_given_or_left_to_the_owner_as_a_module_says(codex: Rig) -> None:
+def test_a_permission_is_denied_given_or_left_to_the_owner_and_what_is_told_is_shown(codex: Rig) -> None:
     codex.module(
         "permits",
         "word = call.input['command'].split()[1]\n"
         "return {'denied': deny('not this'), 'given': allow('fine'), 'asked': ask('the owner decides')}.get(word)",
         events={"PermissionRequest": "Bash"},
     )
+    codex.module("line", "return tell('for your eyes')", cls="adviser")
     codex.module("files", "return deny('no such file')", events={"PermissionRequest": "Write"})
     codex.install()
     words = ("denied", "given", "asked", "silent")
@@ -43,6 +44,9 @@ def test_a_permission_is_denied_given_or_left_to_the_owner_as_a_module_says(code
     assert [codex.file(word).exists() for word in (*words, "patched")] == [False, True, False, False, False]
     assert "not this" in seen["results"][0]
     assert "no such file" in seen["results"][4]
+    assert "[line] for your eyes" in seen["shown"]
+    assert "[permits] the owner decides" in seen["shown"]
+    assert "for your eyes" not in str(seen["turns"])
     assert seen["asked"] == ["item/commandExecution/requestApproval"] * 2
 
 

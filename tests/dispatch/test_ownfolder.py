@@ -47,7 +47,7 @@ def test_what_is_more_than_a_name_is_refused(tmp_path: Path, name: str) -> None:
     assert names(tmp_path) == ["in"]
 
 
-@pytest.mark.parametrize("path", ["", "relative", "/tmp/../etc", ".."])
+@pytest.mark.parametrize("path", ["", "relative", "/tmp/../etc", "..", "/tmp/."])
 def test_a_folder_is_named_by_an_absolute_path_without_dots(path: str) -> None:
     with pytest.raises(ValueError, match="absolute"):
         Folder(path)

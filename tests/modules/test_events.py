@@ -1,6 +1,7 @@
 """events: one typed line a call, written by the front itself, and the lines that modules add to it."""
 
 import json
+import resource
 import shutil
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,25 @@ def test_a_log_that_cannot_be_written_is_nobodys_error(front: Front, tmp_path: P
         assert target.read_text() == ""
         assert not front.errors("ratings")
         path.unlink() if path.is_symlink() else path.rmdir()
+
+
+def test_a_disk_that_takes_nothing_is_felt_by_no_call(front: Front) -> None:
+    with_events(front)
+    reply = front.call(
+        recorded("claude-code/PreToolUse.Read"),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
+    )
+    assert (reply.code, reply.stdout, reply.stderr) == (0, "", "")
+    assert log(front) == []
+
+
+def test_another_clients_calls_have_the_same_types(tmp_path: Path) -> None:
+    front = Front(tmp_path, client="gemini")
+    ship(front, "events")
+    front.install()
+    front.call(recorded("gemini-cli/BeforeTool.run_shell_command"), "PreToolUse")
+    front.call(recorded("gemini-cli/AfterAgent"), "Stop")
+    assert [line["type"] for line in log(front)] == ["tool.called", "turn.done"]
 
 
 def test_a_full_log_is_renamed_and_goes_on(front: Front) -> None:

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fronts import Front, Reply, recorded
+from fronts import Front, Reply, ambient, configure, emptied, recorded, with_events
 
 from overdeck.dispatch.payload import Searched
-from overdeck.paths import shipped
 
 IDS = ("frontmatter-sync", "doc-integrity")
 DOCUMENT = (
@@ -24,18 +23,14 @@ DOCUMENT = (
 )
 
 
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Front:
+    return ambient(tmp_path_factory.mktemp("front"), IDS)
+
+
 @pytest.fixture
-def documents(tmp_path: Path) -> Front:
-    front = Front(tmp_path)
-    for id in IDS:
-        shutil.copytree(shipped("modules", id), front.modules / id)
-    configure(front)
-    return front
-
-
-def configure(front: Front, toml: str = "") -> None:
-    front.config.write_text(f'packs = ["ambient"]\n{toml}')
-    front.install()
+def documents(installed: Front) -> Front:
+    return emptied(installed)
 
 
 def wrote(front: Front, path: Path | str, text: str = DOCUMENT, **extra: Any) -> Reply:
@@ -74,25 +69,23 @@ def test_a_change_replaces_the_entry_and_keeps_when_it_was_first_seen(documents:
     assert (entry["status"], entry["done"], entry["open"], entry["created"]) == ("done", 3, 0, 1)
 
 
-@pytest.mark.parametrize(
-    ("lines", "found"),
-    [
-        ("title: 'a: b' # c", "a: b"),
-        ("title: plain # comment", "plain"),
-        ("title: a#b", "a#b"),
-        ("title: >", ">"),
-        ("title: x\x1b]0;evil\x07y", "x]0;evily"),
-        ("title: " + "x" * 500, "x" * 199 + "…"),
-        ("title:\n  - one\n  - 'two'", ["one", "two"]),
-        ("title:\n- one", ["one"]),
-        ("title: one\nnested:\n  title: two", "one"),
-    ],
-)
-def test_values_are_plain_lines_or_lists_of_them(
-    documents: Front, tmp_path: Path, lines: str, found: object
-) -> None:
-    wrote(documents, tmp_path / "w" / "PRD.md", f"---\n{lines}\n---\n")
-    assert [entry["title"] for entry in listed(documents).values()] == [found]
+VALUES = [
+    ("title: 'a: b' # c", "a: b"),
+    ("title: plain # comment", "plain"),
+    ("title: a#b", "a#b"),
+    ("title: >", ">"),
+    ("title: x\x1b]0;evil\x07y", "x]0;evily"),
+    ("title: " + "x" * 500, "x" * 199 + "…"),
+    ("title:\n  - one\n  - 'two'", ["one", "two"]),
+    ("title:\n- one", ["one"]),
+    ("title: one\nnested:\n  title: two", "one"),
+]
+
+
+def test_values_are_plain_lines_or_lists_of_them(documents: Front, tmp_path: Path) -> None:
+    for lines, found in VALUES:
+        wrote(documents, tmp_path / "w" / "PRD.md", f"---\n{lines}\n---\n")
+        assert [entry["title"] for entry in listed(documents).values()] == [found], lines
 
 
 def test_the_model_hears_of_front_matter_that_cannot_be_read_and_the_entry_stays(
@@ -257,15 +250,15 @@ def test_what_cannot_be_remembered_is_not_told(documents: Front, repository: Pat
     assert len(documents.errors("doc-integrity")) == 1
 
 
-@pytest.mark.parametrize("damage", ["", "{", '{"v":1,"documents":{"a":1},"broken":[]}', "\0\xff"])
-def test_a_damaged_memory_is_made_anew(documents: Front, repository: Path, damage: str) -> None:
+def test_a_damaged_memory_is_made_anew(documents: Front, repository: Path) -> None:
     (repository / "src" / "a.py").unlink()
     assert stopped(documents, repository)
-    for path in (documents.state / "modules" / "doc-integrity").iterdir():
-        path.write_text(damage)
-    assert stopped(documents, repository), "told once more rather than never"
-    assert stopped(documents, repository) == ""
-    assert not documents.errors("doc-integrity")
+    for damage in ("", "{", '{"v":1,"documents":{"a":1},"broken":[]}', "\0\xff", "x\n\n\n"):
+        for path in (documents.state / "modules" / "doc-integrity").iterdir():
+            path.write_text(damage)
+        assert stopped(documents, repository), "told once more rather than never"
+        assert stopped(documents, repository) == ""
+        assert not documents.errors("doc-integrity"), damage
 
 
 def test_the_repository_is_only_read(documents: Front, repository: Path) -> None:
@@ -279,8 +272,9 @@ def test_the_repository_is_only_read(documents: Front, repository: Path) -> None
 
 
 def test_documents_that_cannot_be_read_in_one_turns_time_are_read_in_the_next(
-    documents: Front, repository: Path
+    repository: Path, tmp_path: Path
 ) -> None:
+    documents = ambient(tmp_path / "front", IDS)
     module = documents.modules / "doc-integrity" / "module.py"
     module.write_text(module.read_text().replace("\nSECONDS = 1.0\n", "\nSECONDS = 0.005\n"))
     configure(documents)
@@ -294,8 +288,9 @@ def test_documents_that_cannot_be_read_in_one_turns_time_are_read_in_the_next(
     assert told[-1] == "" and not documents.errors("doc-integrity")
 
 
-def test_a_sync_and_a_look_are_events(documents: Front, repository: Path, tmp_path: Path) -> None:
-    shutil.copytree(shipped("modules", "events"), documents.modules / "events")
+def test_a_sync_and_a_look_are_events(repository: Path, tmp_path: Path) -> None:
+    documents = ambient(tmp_path / "front", IDS)
+    with_events(documents)
     configure(documents)
     wrote(documents, tmp_path / "w" / "PRD.md")
     (repository / "src" / "a.py").unlink()
@@ -343,3 +338,35 @@ def test_killed_at_any_moment_the_list_of_work_is_whole(documents: Front, tmp_pa
     wrote(documents, tmp_path / "last" / "PRD.md")
     assert str(tmp_path / "last" / "PRD.md") in listed(documents), "no lock is left behind"
     assert time.monotonic() - began < 10
+
+
+def test_what_is_told_of_a_document_cannot_speak_to_a_terminal(documents: Front, repository: Path) -> None:
+    stopped(documents, repository)
+    (repository / "README.md").write_text("[x](a\x1b]0;evil\x07b.md) [y](" + "z" * 900 + ".md)\n")
+    said = stopped(documents, repository)
+    assert "a\ufffd]0;evil\ufffdb.md" in said and len(said) < 400
+
+
+def test_a_folder_of_many_files_is_looked_at_as_far_as_the_bound(repository: Path, tmp_path: Path) -> None:
+    documents = ambient(tmp_path / "front", IDS)
+    module = documents.modules / "doc-integrity" / "module.py"
+    module.write_text(module.read_text().replace("\nMAX_ENTRIES = 20_000\n", "\nMAX_ENTRIES = 20\n"))
+    configure(documents)
+    for number in range(30):
+        (repository / "docs" / f"{number}.md").write_text("")
+    stopped(documents, repository)
+    record = json.loads(next((documents.state / "modules" / "doc-integrity").glob("*.json")).read_text())
+    assert 1 < len(record["documents"]) <= 21
+
+
+def test_a_folder_that_is_none_is_silence(documents: Front) -> None:
+    for cwd in ("", "relative", "/", "/nonexistent/deep", "a\x00b", "\ud800", 7, None, ["/"]):
+        reply = documents.call(json.dumps({**recorded("claude-code/Stop"), "cwd": cwd}).encode())
+        assert reply.stdout == "" and not documents.errors("doc-integrity"), cwd
+
+
+def test_a_path_that_is_none_is_silence(documents: Front) -> None:
+    payload = recorded("claude-code/PostToolUse.Write")
+    for path in ("", "PRD.md", "/PRD.md", "/x/\x00/PRD.md", "/\ud800/PRD.md", "/dev/null/PRD.md", 7, None):
+        raw = json.dumps({**payload, "tool_input": {"file_path": path, "content": ".md"}}).encode()
+        assert documents.call(raw).stdout == "" and not documents.errors("frontmatter-sync"), path

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import stat
 import subprocess
@@ -14,29 +13,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fronts import Front, Reply, recorded
+from fronts import Front, Reply, ambient, configure, emptied, recorded, with_events
 
 from overdeck.dispatch.lastresponse import last_response
 from overdeck.dispatch.sessionnames import name_of
-from overdeck.paths import shipped
 
 IDS = ("session-name", "last-response", "work-capture")
 SESSION = recorded("claude-code/Stop")["session_id"]
 LONG = "The login page sent everybody away, for the cookie was never set. " * 4
 
 
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Front:
+    return ambient(tmp_path_factory.mktemp("front"), IDS)
+
+
 @pytest.fixture
-def kept(tmp_path: Path) -> Front:
-    front = Front(tmp_path)
-    for id in IDS:
-        shutil.copytree(shipped("modules", id), front.modules / id)
-    configure(front)
-    return front
-
-
-def configure(front: Front, toml: str = "") -> None:
-    front.config.write_text(f'packs = ["ambient"]\n{toml}')
-    front.install()
+def kept(installed: Front) -> Front:
+    return emptied(installed)
 
 
 def prompted(front: Front, text: str, **extra: Any) -> Reply:
@@ -73,6 +67,14 @@ def test_a_session_is_named_once_by_its_first_prompt_that_asks_for_something(kep
     prompted(kept, "now write the release notes")
     assert name(kept) == "Fix login page redirects forever"
     assert no_errors(kept)
+
+
+def test_a_session_that_goes_on_keeps_its_name_however_old_it_is(kept: Front) -> None:
+    prompted(kept, "Fix the login page")
+    (file,) = (kept.state / "modules" / "session-name").iterdir()
+    os.utime(file, (0, 0))
+    prompted(kept, "yes")
+    assert file.stat().st_mtime > 1 and name(kept) == "Fix login page"
 
 
 def test_a_subagents_prompt_names_nothing(kept: Front) -> None:
@@ -121,7 +123,8 @@ def test_where_the_client_does_not_say_it_the_transcripts_last_text_is_taken(kep
         + entry("user", [{"type": "tool_result", "content": '"assistant" of a tool'}])
         + entry("assistant", [{"type": "text", "text": "of a subagent"}], isSidechain=True)
         + entry("assistant", [{"type": "tool_use", "name": "Read"}])
-        + entry("user", 'what a human typed: "assistant"')
+        + entry("user", "what a human typed", to="assistant")
+        + entry("user", [{"type": "text", "text": "pasted"}], to="assistant")
         + '{"type":"assistant","message":{"content":[{"type":"te'
     )
     answered(kept, None, transcript_path=str(transcript))
@@ -215,13 +218,7 @@ def test_the_owners_folder_is_used_and_nothing_beside_it(kept: Front, tmp_path: 
     answered(kept, "SUMMARY: ../../etc/passwd\nfalls/over\n" + LONG, session_id="../../../x\ny")
     (file,) = files(kept, notes)
     assert file.parent.parent == notes and "\\ny" in file.read_text()
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "config.toml",
-        "modules",
-        "notes",
-        "state",
-        "user-modules",
-    ]
+    assert [path.name for path in tmp_path.iterdir()] == ["notes"]
 
 
 @pytest.mark.parametrize("what", ["link", "month is a link", "no parent", "relative", "dots", "file"])
@@ -289,13 +286,18 @@ def test_where_its_state_cannot_be_written_a_module_fails_in_silence(kept: Front
     assert not any(kept.errors(other) for other in IDS if other != id)
 
 
-@pytest.mark.parametrize("damage", ["", "{", "[]", '{"file":"../x","turns":1}', "\0" * 50])
-def test_a_damaged_record_costs_its_session_a_new_file_and_nothing_else(kept: Front, damage: str) -> None:
+def test_a_damaged_record_costs_its_session_a_new_file_and_nothing_else(kept: Front) -> None:
     answered(kept, LONG)
-    records = list((kept.state / "modules" / "work-capture").glob("*.json"))
-    records[0].write_text(damage)
-    assert answered(kept, LONG).stdout == ""
-    assert len(files(kept)) == 2 and no_errors(kept)
+    record = next((kept.state / "modules" / "work-capture").glob("*.json"))
+    for number, damage in enumerate((
+        "",
+        "[]",
+        '{"file":"../x","turns":["a"],"body":"","began":99999999999999999999,"learned":[],"seen":1}',
+        '{"file":"../x","turns":[1],"body":"","began":1,"learned":[{}],"seen":1}',
+    ), 2):  # fmt: skip
+        record.write_text(damage)
+        assert answered(kept, LONG).stdout == ""
+        assert len(files(kept)) == number and no_errors(kept), damage
 
 
 def test_killed_at_any_moment_no_file_is_half_there(kept: Front) -> None:
@@ -326,8 +328,9 @@ def test_killed_at_any_moment_no_file_is_half_there(kept: Front) -> None:
     assert last_response(str(kept.state), SESSION).startswith("SUMMARY: y")
 
 
-def test_what_was_kept_is_an_event_and_no_event_holds_a_text(kept: Front) -> None:
-    shutil.copytree(shipped("modules", "events"), kept.modules / "events")
+def test_what_was_kept_is_an_event_and_no_event_holds_a_text(tmp_path: Path) -> None:
+    kept = ambient(tmp_path, IDS)
+    with_events(kept)
     configure(kept)
     prompted(kept, "Fix the login page")
     prompted(kept, "Fix the logout page")

@@ -2,6 +2,7 @@
 
 import json
 import re
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,23 @@ def test_a_rating_that_cannot_be_kept_is_not_said_to_be(front: Front, tmp_path: 
     assert target.read_text() == ""
 
 
+def test_a_disk_that_is_full_in_the_middle_of_a_line_is_said_and_costs_no_other_rating(front: Front) -> None:
+    installed(front)
+    front.call({**PROMPT, "prompt": "9"})
+    path = front.state / "modules" / "ratings" / "ratings.jsonl"
+    room = path.stat().st_size + 20
+
+    def full() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+
+    said = front.call({**PROMPT, "prompt": "7"}, preexec_fn=full).answer["systemMessage"]
+    assert "could not be kept" in said and "no space" in said
+    assert path.stat().st_size == room
+    front.call({**PROMPT, "prompt": "8"})
+    lines = path.read_text().splitlines()
+    assert [json.loads(line)["rating"] for line in (lines[0], lines[2])] == [9, 8]
+
+
 def test_a_line_that_was_cut_short_takes_no_rating_with_it(front: Front) -> None:
     installed(front)
     path = front.state / "modules" / "ratings" / "ratings.jsonl"
@@ -101,6 +119,7 @@ def test_a_line_that_was_cut_short_takes_no_rating_with_it(front: Front) -> None
 @example("1. fix the tests")
 @example("2) the second")
 @example("5 - 3")
+@example("1 - fix the tests\n2 - push")
 @example("7%")
 def test_nothing_but_the_form_makes_a_rating(prompt: str) -> None:
     found = RATINGS["rating_of"](prompt)

@@ -19,10 +19,11 @@ TRUSTED = {"bypass_hook_trust": True}
 
 
 class Server:
-    """One app server. What it asks its editor is kept in ``asked``, and declined."""
+    """One app server. What it asks its editor is kept in ``asked``, and declined; ``shown`` is what hooks told it."""
 
     def __init__(self, argv: list[str], environ: dict[str, str], cwd: str) -> None:
         self.asked: list[str] = []
+        self.shown: list[str] = []
         self._number = 0
         self._said: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self._process = subprocess.Popen(
@@ -46,6 +47,8 @@ class Server:
                 self._send({"id": said["id"], "result": {"decision": "decline"}})
             elif "method" in said:
                 told = told or said["method"] == until
+                if said["method"] == "hook/completed":
+                    self.shown += [entry["text"] for entry in said["params"]["run"]["entries"]]
             elif said["id"] == self._number:
                 result = said["result"]
         return result
@@ -97,7 +100,7 @@ def in_server(
                 server.close()
             asides = sum(one.method == "POST" and not one.conversation for one in model.requests)
         facts = facts_of(Session(model, 0, "", "", "", 0, 0))
-        return {**facts, "made": made, "asked": server.asked, "asides": asides}
+        return {**facts, "made": made, "asked": server.asked, "shown": server.shown, "asides": asides}
 
     found: dict[str, Any] = rig.apart(work)
     return found

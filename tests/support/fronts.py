@@ -48,6 +48,16 @@ def ship(front: "Front", *modules: str) -> None:
     front.config.write_text(f"packs = {json.dumps(sorted({*packs}))}\n")
 
 
+def with_events(front: "Front") -> None:
+    """Switch the shipped module ``events`` on for four events, which is enough to keep what modules emit."""
+    folder = front.modules / "events"
+    folder.mkdir()
+    toml = shipped("modules", "events", "module.toml").read_text()
+    head, _, rest = toml.partition("[events]\n")
+    kept = "".join(f'{event} = "*"\n' for event in ("Stop", "SessionEnd", "UserPromptSubmit", "PostToolUse"))
+    (folder / "module.toml").write_text(f"{head}[events]\n{kept}\n{rest[rest.index('[zero_fire]') :]}")
+
+
 def only(*ids: str, more: dict[str, str] | None = None) -> str:
     """A config in which these shipped modules are on and no other; ``more`` are lines of their tables, by id."""
     modules = [read_manifest(str(path.parent)) for path in sorted(shipped("modules").glob("*/module.toml"))]
@@ -166,6 +176,34 @@ class Front:
 
     def errors(self, module: str) -> list[dict[str, Any]]:
         return _lines(self.state / "errors" / f"{module}.jsonl")
+
+
+def ambient(root: Path, ids: tuple[str, ...]) -> Front:
+    """A front with these shipped modules, which are of the pack ``ambient``, on."""
+    front = Front(root)
+    for id in ids:
+        shutil.copytree(shipped("modules", id), front.modules / id)
+    configure(front)
+    return front
+
+
+def configure(front: Front, toml: str = "") -> None:
+    """Switch the pack on with these tables beside it."""
+    front.config.write_text(f'packs = ["ambient"]\n{toml}')
+    front.install()
+
+
+def emptied(front: Front) -> Front:
+    """The same front as on its first day, for the next test: making its plans is what takes time."""
+    for folder in ("modules", "errors"):
+        path = front.state / folder
+        if path.is_dir():
+            shutil.rmtree(path)
+    for log in front.state.glob("*.jsonl"):
+        log.unlink()
+    if front.config.read_text() != 'packs = ["ambient"]\n':
+        configure(front)
+    return front
 
 
 def reply(code: int, stdout: bytes, stderr: bytes) -> Reply:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from snapshots import drawn
-from textual.command import CommandPalette
+from textual.command import CommandList, CommandPalette
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -61,6 +61,19 @@ class Seen:
     def said(self) -> list[str]:
         """The passing words that are on the screen, oldest first."""
         return [note.message for note in self.app._notifications]
+
+    @property
+    def offered(self) -> list[str]:
+        """What the palette lists."""
+        lists = self.app.screen.query(CommandList)
+        return [str(option.hit.text) for option in lists.first()._options] if lists else []
+
+    async def palette(self, text: str) -> None:
+        """Open the palette and type ``text``; it is there once its first line begins with that."""
+        await self.press("colon")
+        await self.until(lambda: isinstance(self.app.screen, CommandPalette))
+        await self.type(text)
+        await self.until(lambda: self.offered and self.offered[0].lower().startswith(text))
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Let the application work until ``condition`` holds; the test's timeout ends a wait for what never comes."""

@@ -10,6 +10,7 @@ import pages
 import pytest
 from pages import LARGE, Seen, both_sizes, home_environ
 from records import kept
+from textual.widgets import Input
 
 from overdeck.tui.surroundings import Surroundings
 from overdeck.tui.table import RowTable
@@ -168,7 +169,9 @@ async def test_p_pauses_and_that_is_seen(around: Surroundings, measured: Path) -
 @both_sizes
 async def test_without_any_run_it_says_what_to_type(around: Surroundings, size: tuple[int, int]) -> None:
     async with pages.opened(around, "bench", size=size) as seen:
-        assert "No data yet: no measurement is kept. Type: hookbench ab A B" in seen.text("#notice")
+        notice = seen.text("#notice")
+        assert "No data yet: no measurement is kept. Type: hookbench ab A B" in notice
+        assert "in quotes, such as: hookbench ab 'sh old.sh' 'sh new.sh'" in notice
         await seen.same("bench-empty")
 
 
@@ -202,6 +205,37 @@ async def test_a_folder_that_cannot_be_listed_is_an_error_with_what_to_do(
     async with pages.opened(around, "bench") as seen:
         await seen.until(lambda: "error:" in seen.text("#notice"))
         assert "bench" in seen.text("#notice") and "next:" in seen.text("#notice")
+
+
+@both_sizes
+async def test_its_other_looks(around: Surroundings, measured: Path, size: tuple[int, int]) -> None:
+    async with pages.opened(around, "bench", size=size) as seen:
+        await seen.press("m", "down", "f")
+        await seen.until(lambda: "3 of 7" in seen.text("#status"))
+        seen.app.screen.query_one("#filter", Input).cursor_blink = False
+        await seen.same("bench-scenario")
+        await seen.press("escape", "m", "z", "p")
+        await seen.until(lambda: seen.text("#status").startswith("paused"))
+        await seen.same("bench-paused")
+        await seen.press("question_mark")
+        await seen.same("bench-help")
+
+
+@both_sizes
+async def test_a_running_measurement_looks(around: Surroundings, cache: Path, size: tuple[int, int]) -> None:
+    file = kept(cache, 1, 1.0, pairs=5, end=False)
+    with file.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        async with pages.opened(around, "bench", size=size) as seen:
+            await seen.same("bench-running")
+
+
+@both_sizes
+async def test_an_error_looks(around: Surroundings, cache: Path, size: tuple[int, int]) -> None:
+    cache.mkdir(parents=True)
+    (cache / "bench").write_text("a file in its place")
+    async with pages.opened(around, "bench", size=size) as seen:
+        await seen.same("bench-error")
 
 
 async def test_no_record_is_opened_on_the_event_loop(around: Surroundings, measured: Path) -> None:

@@ -117,18 +117,75 @@ async def test_locked(root: Path, size: Size) -> None:
         await seen.same("incidents-locked")
 
 
+FORMS = {"o": "open", "n": "note", "x": "resolve", "w": "leave", "u": "reopen"}
+"""The key of each question, and what it is called."""
+
+
 @both_sizes
-async def test_a_form(root: Path, size: Size) -> None:
+async def test_each_form_and_one_that_was_refused(root: Path, size: Size) -> None:
     async with opened(root, size) as seen:
-        await seen.press("x")
-        await seen.until(lambda: isinstance(seen.app.screen, Form))
+        for key, name in FORMS.items():
+            if key == "u":
+                await seen.press("t")
+                await seen.until(lambda: "resolved" in seen.text("#status"))
+            await seen.press(key)
+            await seen.until(lambda: isinstance(seen.app.screen, Form))
+            seen.app.screen.query("Input").first().cursor_blink = False
+            await seen.same(f"incidents-form-{name}")
+            await seen.press("escape")
+            await seen.until(lambda: seen.app.screen is seen.page)
+        await seen.press("n", "enter")
+        await seen.until(lambda: seen.text("#refused"))
         seen.app.screen.query("Input").first().cursor_blink = False
-        await seen.same("incidents-form")
+        await seen.same("incidents-form-refused")
 
 
-async def test_a_thousand(tmp_path: Path) -> None:
+@both_sizes
+async def test_paused_the_help_and_the_palette(root: Path, size: Size) -> None:
+    async with opened(root, size) as seen:
+        await seen.press("p")
+        await seen.same("incidents-paused")
+        await seen.press("question_mark")
+        await seen.same("incidents-help")
+        await seen.press("escape")
+        await seen.palette("reopen")
+        await seen.same("incidents-palette")
+
+
+@both_sizes
+async def test_the_page_alone(root: Path, size: Size) -> None:
+    around = Surroundings(home_environ(root.parent), cwd=root.parent, clock=lambda: NOW, live=False)
+    async with pages.opened(around, "incidents", size=size, alone=True) as seen:
+        await seen.same("incidents-alone")
+
+
+@both_sizes
+async def test_a_missing_playbook(root: Path, size: Size) -> None:
+    (root / "playbooks" / "hook-timeout.md").unlink()
+    async with opened(root, size) as seen:
+        await seen.press("d", "d")
+        await seen.until(lambda: "There is no page for this class." in seen.text("#no-page"))
+        assert "playbooks/hook-timeout.md" in seen.text("#no-page")
+        await seen.same("incidents-no-playbook")
+
+
+@both_sizes
+@pytest.mark.parametrize("broken", ["registry.toml", "taxonomy.toml", "log"])
+async def test_what_is_broken_in_the_registry(root: Path, size: Size, broken: str) -> None:
+    file = root / "log" / "host1-0123456789.jsonl" if broken == "log" else root / broken
+    if broken == "log":
+        file.write_bytes(file.read_bytes().replace(b"p95 is", b"p96 is") + b"{torn")
+    else:
+        file.write_text("[[[")
+    async with opened(root, size) as seen:
+        await seen.until(lambda: seen.text("#notice"))
+        await seen.same(f"incidents-broken-{broken.partition('.')[0]}")
+
+
+@both_sizes
+async def test_a_thousand(tmp_path: Path, size: Size) -> None:
     grow(tmp_path / "incidents", 1_000, 2_000)
-    async with opened(tmp_path / "incidents", pages.SMALL) as seen:
+    async with opened(tmp_path / "incidents", size) as seen:
         await seen.until(lambda: len(seen.keys) > 100)
         await seen.same("incidents-thousand")
 

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 from clones import Clone
+from homes import Home
 from projects import Project, reference
+from registries import grow
 from terminals import Terminal, needs_tmux
 
 from overdeck.process import argv_of
@@ -89,3 +91,21 @@ def test_in_overdeck_tui_it_is_the_second_page_and_a_refusal_is_the_commands(
         terminal.keys("q")
         terminal.until(lambda _: terminal.ended, within_s=SLOW)
     assert clone.od("show", name, "--json").data["state"] == "open"
+
+
+def test_a_thousand_incidents_are_opened_searched_and_left(tmp_path: Path) -> None:
+    root = tmp_path / "incidents"
+    grow(root, 1_000, 2_000)
+    command = [*argv_of("od-incidents"), "tui", "--registry", str(root)]
+    with Terminal(tmp_path, command, Home(tmp_path / "home").environment(), size=(120, 40)) as terminal:
+        terminal.until("of 1000 incidents · open", within_s=SLOW)
+        terminal.keys("/")
+        terminal.until("in your own words", within_s=SLOW)
+        terminal.type("stdin hang")
+        terminal.until("search 'stdin hang'", within_s=SLOW)
+        found = terminal.until(lambda screen: "stdin-hang" in screen.split("\n", 4)[4], within_s=SLOW)
+        assert " of 1000 incidents" in found and "936 of" not in found
+        terminal.keys("Enter", "Escape")
+        terminal.until("936 of 1000 incidents", within_s=SLOW)
+        terminal.keys("q")
+        terminal.until(lambda _: terminal.ended, within_s=SLOW)

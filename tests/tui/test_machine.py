@@ -1,15 +1,21 @@
 """The machine page on a made-up machine: looks, orphans, calls, every action, and what is not counted."""
 
 import threading
+from itertools import pairwise
 from pathlib import Path
 
 import pages
 import pytest
 from machines import Machine
 from pages import LARGE, Seen, both_sizes, home_environ
+from textual.widgets import Static
 
+from overdeck.tui.help import Help
+from overdeck.tui.keybar import KeyBar
 from overdeck.tui.surroundings import Surroundings
 from overdeck.tui.table import RowTable
+from overdeck.wiring.atwork import tables
+from overdeck.wiring.atwork.look import begin, look
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -64,6 +70,57 @@ async def test_hooks_calls_and_counters_are_seen(machine: Machine, size: tuple[i
         assert cell(seen, "changes", "the machine", "cpu wait") == "30 %"
         assert cell(seen, "changes", str(machine.roots.sysfs / "slice/work"), "throttled") == "8 ms"
         await seen.same("machine")
+
+
+async def test_the_verdict_stands_above_all_and_says_why_in_words(machine: Machine) -> None:
+    async with pages.opened(around(machine), "machine") as seen:
+        verdict = seen.page.query_one("#verdict", Static)
+        assert seen.text("#verdict") == "machine not judged: it was looked at once, the second look tells"
+        await again(seen, machine)
+        assert seen.text("#verdict").startswith("machine ok") and not verdict.has_class("strained")
+        machine.stalled(1_500_000)
+        await again(seen, machine)
+        assert seen.text("#verdict") == (
+            "machine strained because somebody waited for cpu 75% of 2.0 s (bar: 60%). "
+            "Next: overdeck doctor --watch 30s"
+        )
+        assert verdict.has_class("strained")
+        assert verdict.region.y < seen.page.query_one("#hooks-line").region.y
+
+
+async def test_the_verdict_on_the_page_is_that_of_the_twin(machine: Machine) -> None:
+    busy(machine)
+    async with pages.opened(around(machine), "machine") as seen:
+        said = tables.as_data(look(machine.source, begin(machine.source))[0])["verdict"]
+        assert (said["state"], said["strains"][0]["about"]) == ("strained", "orphans")
+        assert seen.text("#verdict").startswith(said["said"])
+
+
+async def test_where_all_rows_fit_no_line_between_them_is_empty(machine: Machine) -> None:
+    busy(machine)
+    async with pages.opened(around(machine), "machine", size=LARGE) as seen:
+        await again(seen, machine)
+        parts = [part for part in seen.page.children if part.display]
+        for above, below in pairwise(parts):
+            assert above.region.bottom == below.region.y
+        for id, rows in (("hooks", 3), ("events", 1), ("changes", 2)):
+            assert seen.page.query_one(f"#{id}").region.height == rows + 1
+        assert parts[-1].region.bottom == 60
+
+
+async def test_where_they_do_not_fit_the_keys_stay_on_the_screen(machine: Machine) -> None:
+    for pid in range(100, 160):
+        machine.lines[pid] = (10, "guard", ["/opt/guard"])
+    async with pages.opened(around(machine), "machine", size=LARGE) as seen:
+        assert seen.page.query_one(KeyBar).region.bottom == 60
+        assert seen.page.query_one("#hooks").region.height > 30
+
+
+async def test_a_table_without_a_row_takes_no_line_and_the_keys_go_on(tmp_path: Path) -> None:
+    async with pages.opened(around(Machine(tmp_path)), "machine") as seen:
+        assert not seen.page.query_one("#events").display and not seen.page.query_one("#changes").display
+        await seen.press("question_mark")
+        await seen.until(lambda: isinstance(seen.app.screen, Help))
 
 
 async def test_until_a_second_look_nothing_is_said_of_what_grows(machine: Machine) -> None:
@@ -198,11 +255,38 @@ async def test_without_a_call_and_without_psi_it_says_so(tmp_path: Path, size: t
 
 
 @both_sizes
+async def test_its_other_looks(machine: Machine, size: tuple[int, int]) -> None:
+    async with pages.opened(around(machine), "machine", size=size) as seen:
+        await seen.same("machine-first-look")
+        await again(seen, machine)
+        await seen.same("machine-ok")
+        busy(machine)
+        machine.stalled(1_500_000)
+        await again(seen, machine)
+        await seen.press("o")
+        await seen.same("machine-strained-orphans")
+        await seen.press("p")
+        await seen.until(lambda: seen.text("#status").startswith("paused"))
+        await seen.same("machine-paused")
+        await seen.press("question_mark")
+        await seen.same("machine-help")
+
+
+@both_sizes
+async def test_many_hooks_at_work_look(machine: Machine, size: tuple[int, int]) -> None:
+    for pid in range(100, 170):
+        machine.lines[pid] = (10, "guard", ["/opt/guard"])
+    async with pages.opened(around(machine), "machine", size=size) as seen:
+        await seen.same("machine-many")
+
+
+@both_sizes
 async def test_settings_that_cannot_be_read_are_a_warning(machine: Machine, size: tuple[int, int]) -> None:
     busy(machine)
     (machine.places.claude_dir / "settings.json").write_text("{")
     async with pages.opened(around(machine), "machine", size=size) as seen:
         assert "warning: " in seen.text("#notice") and "settings.json" in seen.text("#notice")
+        await seen.same("machine-settings-unreadable")
 
 
 async def test_a_name_in_wide_letters_keeps_the_columns_in_line(machine: Machine) -> None:

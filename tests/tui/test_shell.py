@@ -17,7 +17,7 @@ from overdeck.tui.actions import bindings, every
 from overdeck.tui.app import PAGES
 from overdeck.tui.forms import Form
 from overdeck.tui.help import Help
-from overdeck.tui.keybar import KeyBar
+from overdeck.tui.keybar import KeyBar, hints
 from overdeck.tui.page import TABS, Page
 from overdeck.tui.standing import Standing
 from overdeck.tui.surroundings import Surroundings
@@ -190,6 +190,17 @@ async def test_a_page_s_own_actions_come_before_what_every_page_can_do(around: S
         assert bar.index("Filter") < bar.index("Eat") < bar.index("Ask") < bar.index("Sort")
 
 
+@pytest.mark.parametrize("width", [60, 80, 200])
+@pytest.mark.parametrize("name", PAGES)
+def test_help_filter_and_quit_are_in_the_key_bar_of_every_page(
+    name: str, around: Surroundings, width: int
+) -> None:
+    actions = [(action, None) for action in every(PAGES[name](around).OWN) if action.bar]
+    first, *more = str(hints(actions, width)).split("\n")
+    assert first.startswith(" ? Help  / Filter  ") and [first, *more][-1].endswith(" q Quit ")
+    assert len(more) <= 1 and all(len(line) <= width for line in (first, *more))
+
+
 @pytest.mark.parametrize("width", [20, 40, 80])
 async def test_the_key_bar_shows_whole_hints_in_two_lines_at_most(around: Surroundings, width: int) -> None:
     async with fruits(around, size=(width, 24)) as seen:
@@ -218,7 +229,7 @@ async def test_the_palette_finds_an_action_and_does_it(around: Surroundings) -> 
         await seen.press("ctrl+p")
         await seen.until(lambda: isinstance(seen.app.screen, CommandPalette))
         await seen.type("eat")
-        await seen.until(lambda: offered(seen)[:1] == ["Eat"])
+        await seen.until(lambda: seen.offered[:1] == ["Eat"])
         await seen.press("enter")
         await seen.until(lambda: page(seen).eaten == ["apple"])
 
@@ -227,20 +238,12 @@ async def test_the_palette_offers_every_action_and_says_why_one_cannot_be_done(a
     async with fruits(around, LARGE) as seen:
         seen.table.select("quince")
         await seen.press("colon")
-        await seen.until(lambda: len(offered(seen)) == len(page(seen).actions()))
+        await seen.until(lambda: len(seen.offered) == len(page(seen).actions()))
         await seen.type("eat")
-        await seen.until(lambda: offered(seen)[:1] == ["Eat"])
+        await seen.until(lambda: seen.offered[:1] == ["Eat"])
         await seen.press("enter")
         await seen.until(lambda: any("cook it first" in said for said in seen.said))
         assert page(seen).eaten == []
-
-
-def offered(seen: Seen) -> list[str]:
-    """What the palette lists."""
-    from textual.command import CommandList
-
-    lists = seen.app.screen.query(CommandList)
-    return [str(option.hit.text) for option in lists.first()._options] if lists else []
 
 
 # Reading again, filter, clipboard.
@@ -384,8 +387,9 @@ async def test_the_help_looks_the_same(around: Surroundings, size: tuple[int, in
         await seen.same("help")
 
 
-async def test_a_question_looks_the_same(around: Surroundings) -> None:
-    async with fruits(around) as seen:
+@both_sizes
+async def test_a_question_looks_the_same(around: Surroundings, size: tuple[int, int]) -> None:
+    async with fruits(around, size) as seen:
         await seen.press("a")
         await seen.same("question")
 
@@ -395,7 +399,7 @@ async def test_the_palette_looks_the_same(around: Surroundings, size: tuple[int,
     async with fruits(around, size) as seen:
         await seen.press("colon")
         await seen.type("copy")
-        await seen.until(lambda: offered(seen)[:2] == ["Copy", "Copy command"])
+        await seen.until(lambda: seen.offered[:2] == ["Copy", "Copy command"])
         await seen.same("palette")
 
 

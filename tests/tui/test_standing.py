@@ -34,9 +34,9 @@ def test_what_is_missing_what_is_wrong_and_what_to_type_are_lines_of_their_own()
         missing="type: overdeck install", error=usage("it broke", hint="mend it"), warnings=["odd", "odd", "old"]
     )
     assert notice(standing) == [
-        "No data yet: type: overdeck install",
         "error: it broke",
         "next: mend it",
+        "No data yet: type: overdeck install",
         "warning: odd",
         "warning: old",
     ]

@@ -10,7 +10,7 @@ import pytest
 from homes import Home
 
 from overdeck.errors import ExitCode, OverdeckError
-from overdeck.wiring import install as installing
+from overdeck.wiring import caveats
 from overdeck.wiring import rewrite as rewriting
 from overdeck.wiring.entries import find
 from overdeck.wiring.install import MARGIN_S, install, timeout_s, uninstall
@@ -431,7 +431,7 @@ def test_install_says_which_modules_it_puts_in_force_and_what_changed(home, thei
     ids=["checkout", "venv in a checkout", "a package manager's clone"],
 )
 def test_an_entry_that_starts_what_people_delete_is_warned_of(places, recipe, tmp_path, monkeypatch, made, said):
-    monkeypatch.setattr(installing, "_TEMPORARY", ("/nowhere",))
+    monkeypatch.setattr(caveats, "_TEMPORARY", ("/nowhere",))
     for name in made:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()

@@ -71,6 +71,14 @@ def on(*hooks: dict[str, Any], event: str = "PreToolUse") -> dict[str, Any]:
     return {event: [{"matcher": "Bash", "hooks": list(hooks)}]}
 
 
+def test_a_settings_file_that_its_client_drops_is_a_warning_and_no_silence(here: Here) -> None:
+    here.settings(on(GUARD))
+    assert here.report().warnings == ()
+    (here.places.claude_dir / "settings.json").write_text("{")
+    (warning,) = here.report().warnings
+    assert str(here.places.claude_dir / "settings.json") in warning and warning.endswith("next: overdeck lint")
+
+
 def test_a_configured_hook_has_a_row_before_anything_was_recorded(here: Here) -> None:
     here.settings(on(GUARD))
 

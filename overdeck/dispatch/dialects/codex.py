@@ -35,7 +35,8 @@ EVENTS = {
 }
 TOOLS = {"Bash": "Bash", "apply_patch": "Edit", "view_image": "Read", "spawn_agent": "Agent"}
 PATCH = "apply_patch"
-SKILL_FILE = "SKILL.md"
+SKILL_FILE = "SKILL"
+"""How the name of a skill's file begins; a glob may stand for the rest."""
 
 _ENDS_PATH = " \t\n\"'`;|&<>(){}"
 _KEYS = {"view_image": {"path": "file_path"}, "spawn_agent": {"message": "prompt"}}
@@ -89,13 +90,13 @@ def _skills_in(command: str) -> list[str]:
     """
     if SKILL_FILE not in command:
         return []
-    found = []
+    found: dict[str, None] = {}
     for rest in command.split("skills/")[1:]:
         end = next((at for at, letter in enumerate(rest) if letter in _ENDS_PATH), len(rest))
-        folders = [part for part in rest[:end].split("/") if part and part != SKILL_FILE]
-        if folders and folders[-1] not in found:
-            found.append(folders[-1])
-    return found
+        folders = [part for part in rest[:end].split("/") if part and not part.startswith(SKILL_FILE)]
+        if folders:
+            found[folders[-1]] = None
+    return list(found)
 
 
 def _patched(top: dict[str, Any], patch: str, before: list[list[tuple[str, dict[str, Any]]]]) -> Heard:

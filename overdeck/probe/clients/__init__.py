@@ -76,10 +76,6 @@ class Client(Protocol):
         """The command that plays one prompt and ends."""
         ...
 
-    def harmless(self, room: Room) -> Sequence[Reply]:
-        """What the model says in a session that every hook should let pass."""
-        ...
-
     def hook_name(self, tool: str) -> str:
         """What hooks read as the name of a tool that the model calls so."""
         ...
@@ -112,6 +108,14 @@ class Client(Protocol):
 def named(name: str) -> Client:
     """The module of one of ``NAMES``."""
     return cast(Client, import_module(f"overdeck.probe.clients.{name}"))
+
+
+def harmless(client: Client, room: Room) -> tuple[Reply, ...]:
+    """What the model says in a session that every hook should let pass: calls that hurt nothing, two at once."""
+    return (
+        Reply(calls=(client.shell("echo overdeck probe"),)),
+        Reply(calls=(client.read(room.project / "a.txt"), client.write(room.project / "new.txt", "one\n"))),
+    )
 
 
 def call(raw: Sequence[Any] | None) -> Call | None:

@@ -1,7 +1,7 @@
 """Claude Code, headless: ``claude -p`` with a dummy key and the mock as its provider (FACTS 8)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -66,17 +66,6 @@ def _flag_settings(room: Room) -> Path:
 def argv(found: str, room: Room, prompt: str) -> list[str]:
     settings = ["--settings", str(_flag_settings(room))]
     return [found, "-p", prompt, "--output-format", "stream-json", "--verbose", *settings]
-
-
-def harmless(room: Room) -> Sequence[Reply]:
-    """Tool calls that hurt nothing, two of them at once."""
-    return (
-        calls(("Bash", {"command": "echo overdeck probe", "description": "say so"})),
-        calls(
-            ("Read", {"file_path": str(room.project / "a.txt")}),
-            ("Write", {"file_path": str(room.project / "new.txt"), "content": "one\n"}),
-        ),
-    )
 
 
 def hook_name(tool: str) -> str:

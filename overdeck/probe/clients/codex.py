@@ -1,7 +1,7 @@
 """Codex CLI, headless: ``codex exec`` with the mock as a provider of its own (FACTS 8)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,13 +46,6 @@ def lay_out(stage: Stage) -> None:
 def argv(found: str, room: Room, prompt: str) -> list[str]:
     free = ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"]
     return [found, "exec", "--json", "--skip-git-repo-check", *free, prompt]
-
-
-def harmless(room: Room) -> Sequence[Reply]:
-    return (
-        Reply(calls=(shell("echo overdeck probe"),)),
-        Reply(calls=(read(room.project / "a.txt"), write(room.project / "new.txt", "one\n"))),
-    )
 
 
 def hook_name(tool: str) -> str:

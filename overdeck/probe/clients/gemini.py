@@ -1,13 +1,13 @@
 """Gemini CLI, headless: ``gemini -p`` with a dummy key and the mock as its provider (FACTS 8)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from overdeck.probe.clients import Rare, Stage
 from overdeck.probe.mock import gemini
-from overdeck.probe.mock.script import Call, Reply
+from overdeck.probe.mock.script import Call
 from overdeck.probe.mock.wire import Wire
 from overdeck.probe.room import Room
 
@@ -59,13 +59,6 @@ def lay_out(stage: Stage) -> None:
 
 def argv(found: str, room: Room, prompt: str) -> list[str]:
     return [found, "-p", prompt, "--output-format", "stream-json", "--approval-mode", "yolo"]
-
-
-def harmless(room: Room) -> Sequence[Reply]:
-    return (
-        Reply(calls=(shell("echo overdeck probe"),)),
-        Reply(calls=(read(room.project / "a.txt"), write(room.project / "new.txt", "one\n"))),
-    )
 
 
 def hook_name(tool: str) -> str:

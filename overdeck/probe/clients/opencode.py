@@ -2,14 +2,14 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from overdeck.errors import not_found
 from overdeck.probe.clients import Rare, Stage
 from overdeck.probe.mock import anthropic
-from overdeck.probe.mock.script import Call, Reply
+from overdeck.probe.mock.script import Call
 from overdeck.probe.mock.wire import Wire
 from overdeck.probe.room import Room
 
@@ -85,13 +85,6 @@ def _config(room: Room) -> Path:
 
 def argv(found: str, room: Room, prompt: str) -> list[str]:
     return [found, "run", "--format", "json", "--print-logs", prompt]
-
-
-def harmless(room: Room) -> Sequence[Reply]:
-    return (
-        Reply(calls=(shell("echo overdeck probe"),)),
-        Reply(calls=(read(room.project / "a.txt"), write(room.project / "new.txt", "one\n"))),
-    )
 
 
 def hook_name(tool: str) -> str:

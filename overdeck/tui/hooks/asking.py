@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def keep(page: "HooksPage", row: "ModuleRow") -> None:
     """Ask for the reason why the module stays, and keep it."""
     question = Field("because", why_keep(row), needed="a reason is needed")
-    file = keep_file(page.around.places)
+    file = page.around.at_home(str(keep_file(page.around.places)))
     about = f"its verdict is then exempt, with your reason and today's date; written to {file}"
 
     def answered(answer: dict[str, str] | None) -> None:
@@ -32,7 +32,8 @@ def keep(page: "HooksPage", row: "ModuleRow") -> None:
 
 def open_incidents(page: "HooksPage", row: "ModuleRow", found: "Report", proposals: "Sequence[Proposal]") -> None:
     """Ask whether to open what the row tells, of several causes which, and open it."""
-    about = f"written to {page.detail.registry}/log; one that is open already is counted once more"
+    log = page.around.at_home(f"{page.detail.registry}/log")
+    about = f"written to {log}; one that is open already is counted once more"
     texts = [f"{one.slug}: {shown(one.title)}" for one in proposals]
 
     def start(chosen: Sequence[str]) -> None:

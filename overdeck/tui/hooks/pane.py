@@ -146,5 +146,4 @@ class Detail(VerticalScroll):
         self.query_one(selector, Static).update("\n".join(map(shown, lines)))
 
     def _at_home(self, lines: Sequence[str]) -> list[str]:
-        """Paths as people write them: the part that is everybody's own is a tilde."""
-        return [line.replace(str(self._around.places.home), "~") for line in lines]
+        return [self._around.at_home(line) for line in lines]

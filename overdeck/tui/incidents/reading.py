@@ -76,13 +76,11 @@ class Reader:
             known = taxonomy.load(here.taxonomy)
         except OverdeckError as error:
             warnings.append(f"{error.message}; {error.hint}")
-            return Listed(found.incidents, {}, {}, warnings, stamp, now, self._at_home(here))
+            return Listed(found.incidents, {}, {}, warnings, stamp, now, self.around.at_home(str(here.root)))
         types = {one.id: one.type for one in known.classes}
-        return Listed(found.incidents, types, known.types, warnings, stamp, now, self._at_home(here))
-
-    def _at_home(self, here: Registry) -> str:
-        home = self.around.places.home
-        return f"~/{here.root.relative_to(home)}" if here.root.is_relative_to(home) else str(here.root)
+        return Listed(
+            found.incidents, types, known.types, warnings, stamp, now, self.around.at_home(str(here.root))
+        )
 
     def found(self, query: str) -> tuple[str, ...]:
         """Keys of the incidents that fit what is typed, best first."""

@@ -98,7 +98,7 @@ class StoryPane(Container):
             self.query_one("#story", Static).update("")
             self.query_one("#proofs", Static).update("")
         else:
-            warned = [f"warning: {warning}" for warning in story.warnings]
+            warned = self._warned(story)
             self.query_one("#story", Static).update("\n".join([*warned, *story.facts, "", *story.timeline]))
             self.query_one("#proofs", Static).update("\n".join([*_evidence(story), *_printed(last)]))
         await self._lay_out()
@@ -117,12 +117,17 @@ class StoryPane(Container):
         if self.query_one("#parts", TabbedContent).active != "playbook":
             return
         page = self._told.page if self._told else ""
-        missing = "" if page or self._told is None else "There is no page for this class."
+        missing = ""
+        if self._told is not None and not page:
+            missing = "\n".join(["There is no page for this class.", *self._warned(self._told)])
         self.query_one("#no-page", Static).update(missing)
         self.query_one("#no-page", Static).display = bool(missing)
         if page != self._page:
             self._page = page
             await (await self._document()).update(page)
+
+    def _warned(self, story: Told) -> list[str]:
+        return [self._reader.around.at_home(f"warning: {warning}") for warning in story.warnings]
 
     async def _document(self) -> "Markdown":
         """The page's widget, made when the first page is looked at: it loads a Markdown parser."""

@@ -1,9 +1,10 @@
 """Codex CLI 0.171.0: hooks.json and the ``[hooks]`` tables of config.toml, of the user and of every folder from the
 repository's root down.
 
-Measured (contract/FACTS.md, 5): which flaws drop a file, what is tolerated, matchers, no dedup, whole seconds. From its
-documentation and published source: the default of 600 s, which events take a matcher, ``[features] hooks = false``,
-``/etc/codex/config.toml``, and that a hook runs only after it was trusted (which is not looked up here).
+Measured (contract/FACTS.md, 5, and clients.md): which flaws drop a file, what is tolerated, matchers, no dedup, whole
+seconds, the default of 600 s, ``[features] hooks = false``, and that a hook runs only after it was trusted (which is
+not looked up here). From its documentation and published source: which events take a matcher, and
+``/etc/codex/config.toml``.
 """
 
 import re
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from overdeck.dispatch.dialects import codex
 from overdeck.dispatch.matchers import PYTHON_ONLY
 from overdeck.paths import Places
 from overdeck.wiring.clients.opening import distinct, opened, upwards
@@ -19,28 +21,13 @@ from overdeck.wiring.parsing import Dialect, Flaw, Walk, document, kind, positiv
 from overdeck.wiring.settings import Settings
 
 NAME = "codex"
-EVENTS = (
-    "SessionStart",
-    "SessionEnd",
-    "UserPromptSubmit",
-    "PreModelRequest",
-    "PostModelRequest",
-    "PreToolUse",
-    "PermissionRequest",
-    "PostToolUse",
-    "SubagentStart",
-    "SubagentStop",
-    "PreCompact",
-    "PostCompact",
-    "Stop",
-)
+EVENTS = (*codex.EVENTS, "PreModelRequest", "PostModelRequest", "Interrupt")
 
 DEFAULT_TIMEOUT_S = 600.0
 TOML_BYTES = 1_000_000
 """A config.toml beyond this is not parsed: that takes about a second a megabyte."""
 
 _TOOL_EVENTS = ("PreToolUse", "PermissionRequest", "PostToolUse")
-_ALIASES = {"apply_patch": ("Edit", "Write")}
 _DEEP_KEY = re.compile(r"""(?:["'\w-]+[ \t]*\.[ \t]*){64}""")
 """A dotted key whose parsing takes time in the square of its parts."""
 
@@ -159,7 +146,7 @@ def matches(matcher: str, subject: str, event: str = "") -> bool:
     """Letters, digits, ``_`` and ``|`` make an exact list; anything else an unanchored regex, never if invalid."""
     if matcher in ("", "*"):
         return True
-    names = (subject, *_ALIASES.get(subject, ()))
+    names = (subject, "Edit", "Write") if subject == codex.PATCH else (subject,)
     if re.fullmatch(r"[A-Za-z0-9_|]*", matcher):
         return any(name in matcher.split("|") for name in names)
     return any(searches(matcher, name) for name in names)

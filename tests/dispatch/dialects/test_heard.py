@@ -1,6 +1,7 @@
 """Every recorded payload of every client is understood, and what is not known passes through as it is."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,7 @@ def test_a_server_of_opencode_is_known_by_the_name_the_plugin_gives() -> None:
         ("cat ~/.codex/skills/alpha/SKILL.md", ["alpha"]),
         ("sed -n '1,200p' \"/home/dev/.agents/skills/.system/alpha/SKILL.md\"", ["alpha"]),
         ("cd .codex/skills/alpha && cat SKILL.md", ["alpha"]),
+        ("head -99 ~/.codex/skills/alpha/SKILL*", ["alpha"]),
         ("cat r/skills/a/SKILL.md r/skills/b/SKILL.md;cat r/skills/a/SKILL.md", ["a", "b"]),
         ("for s in a b; do cat skills/$s/SKILL.md; done", ["$s"]),
         ("cat skills/alpha/README.md", []),
@@ -171,6 +173,14 @@ def test_a_skill_that_codex_reads_in_a_shell_is_a_skill(command: str, skills: li
     assert heard.calls[0] == [("Bash", {"command": command})]
     assert heard.calls[1:] == [[("Skill", {"skill": skill})] for skill in skills]
     assert (heard.top["tool_name"], heard.hidden) == ("Bash", bool(skills))
+
+
+def test_a_command_that_names_very_many_skills_is_read_in_no_time() -> None:
+    command = "cat SKILL.md " + " ".join(f"skills/{number}" for number in range(100_000))
+    begun = time.process_time()
+    heard = dialects.of("codex").heard("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": command}})
+    assert len(heard.calls) == 100_001
+    assert time.process_time() - begun < 5  # in the square of their number it would be minutes
 
 
 def test_a_skill_and_a_patch_in_one_shell_command_are_both_seen() -> None:

@@ -109,7 +109,7 @@ def test_python_is_woken_for_a_patch_where_a_gate_looks_at_files() -> None:
 
 def test_in_codex_it_is_woken_for_a_skill_that_is_read_in_a_shell_where_a_gate_looks_at_skills() -> None:
     (woken,) = sentinels("codex", "PreToolUse", [gate("Skill")])
-    assert (woken.tools, woken.literals, woken.cls) == (["Bash"], ["SKILL.md"], "observer")
+    assert (woken.tools, woken.literals, woken.cls) == (["Bash"], ["SKILL"], "observer")
     assert sentinels("gemini", "PreToolUse", [gate("Skill")]) == []
 
 

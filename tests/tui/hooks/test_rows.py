@@ -47,7 +47,7 @@ async def test_at_80_by_24_cost_fires_and_verdict_of_every_row_are_on_the_screen
 async def test_the_headline_answers_what_costs_most_what_fails_and_what_never_fires(still: HookHome) -> None:
     async with opened(still) as seen:
         assert seen.text("#headline") == (
-            "last 7 d: dearest guard.py (96 %), failing fails · lifetime: never fired silent"
+            "in 7 d: dearest guard.py (96 %), failing fails · lifetime: never fired silent"
         )
 
 
