@@ -17,6 +17,8 @@ from overdeck.errors import usage
 
 MOST_BYTES = 32 << 20
 """Of one file, from its end: twice what its writers let it grow to."""
+OWN_SESSIONS = "overdeck-"
+"""Calls of our own making (`doctor` tries the front) are no events of anybody's session."""
 HEAD_BYTES = 4096
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.*")
 
@@ -88,7 +90,7 @@ def look(path: Path, before: Look | None, patterns: Sequence[str], *, last: int)
             event = _event(line)
             if event is None:
                 broken += bool(line.strip())
-            elif wanted(event.type, patterns):
+            elif wanted(event.type, patterns) and not event.session.startswith(OWN_SESSIONS):
                 found.append(event)
     if before is None:
         found, broken = (found[-last:] if last else []), 0
