@@ -28,6 +28,7 @@ def machine(
     """
     from overdeck.machine.window import LONG_S
     from overdeck.wiring.atwork import tables
+    from overdeck.wiring.atwork.document import as_data
     from overdeck.wiring.atwork.look import Source, begin, look
     from overdeck.wiring.doctor.visit import window
     from overdeck.wiring.scope import here
@@ -40,7 +41,7 @@ def machine(
             out.note(f"watching the machine for {seconds:g} s")
         time.sleep(seconds)  # the window that was asked for
         found, _ = look(source, before)
-        out.data = tables.as_data(found)
+        out.data = as_data(found)
         for sentence in (*found.unsaid, *found.problems):
             out.warn(sentence)
         out.line(tables.verdict_line(found))

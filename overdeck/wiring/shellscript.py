@@ -8,17 +8,14 @@ it refuses as ``Unclear``, and then nothing is said about the script.
 import re
 
 from overdeck.wiring.shellcommand import ASSIGNMENT, Command, Redirect, Word
+from overdeck.wiring.shellwords import Reader, Unclear
 
-_BLANK = " \t"
-_ENDS_WORD = " \t\n;|&()<>"
+__all__ = ["Unclear", "parse"]
+
 _OPERATOR = re.compile(r";;&|;;|;&|&&|\|\||\|&|;|&(?!>)|\|")
 _REDIRECT = re.compile(r"(\d*)(<<<|<<-|<<|<>|>>|>\||>&|<&|<(?!\()|>(?!\())|(&>>|&>)")
 _CLOSERS = {"fi": "if", "done": "loop", "esac": "case", "}": "brace"}
 _DEEPEST = 40
-
-
-class Unclear(ValueError):
-    """The text is no shell script that this reader is sure of."""
 
 
 def parse(text: str) -> tuple[Command, ...]:
@@ -31,15 +28,13 @@ def parse(text: str) -> tuple[Command, ...]:
     return tuple(scanner.commands)
 
 
-class _Scanner:
+class _Scanner(Reader):
     """One pass over a script's or a substitution's text."""
 
     def __init__(self, text: str, line: int, block: tuple[str, ...], fills: str, depth: int) -> None:
         if depth > _DEEPEST:
             raise Unclear("nested too deep")
-        self.text = text
-        self.at = 0
-        self.line = line
+        super().__init__(text, line)
         self.block = block
         self.fills = fills
         self.depth = depth
@@ -82,19 +77,6 @@ class _Scanner:
         self.end("")
         if self.frames or self.heredocs:
             raise Unclear("it ends inside something")
-
-    def blanks(self) -> None:
-        while self.at < len(self.text):
-            if self.text[self.at] in _BLANK + "\r":
-                self.at += 1
-            elif self.text.startswith("\\\n", self.at):
-                self.at += 2
-                self.line += 1
-            elif self.text[self.at] == "#":
-                end = self.text.find("\n", self.at)
-                self.at = len(self.text) if end < 0 else end
-            else:
-                return
 
     def token(self) -> None:
         letter = self.text[self.at]
@@ -204,7 +186,9 @@ class _Scanner:
         self.blanks()
         body: list[str] = []
         target = (
-            self.word() if self.at < len(self.text) and self.text[self.at] not in ";|&\n" else Word("", "", "")
+            self.next_word()
+            if self.at < len(self.text) and self.text[self.at] not in ";|&\n"
+            else Word("", "", "")
         )
         if not target.raw:
             raise Unclear("a redirect to nowhere")
@@ -216,7 +200,7 @@ class _Scanner:
         if empty:
             self.started = self.line
         start_line = self.line
-        word = self.word()
+        word = self.next_word()
         if empty and not self.redirects and word.raw == word.text and self.keyword(word.text):
             return
         if self.group:
@@ -255,7 +239,7 @@ class _Scanner:
             self.before = self.before if self.before in ("if", "elif", "while", "until") else "!"
         elif text == "function":
             self.blanks()
-            self.words.append(self.word())
+            self.words.append(self.next_word())
             self.blanks()
             self.function(re.compile(r"\(\s*\)\s*").match(self.text, self.at))
         elif text in ("coproc", "in"):
@@ -284,16 +268,16 @@ class _Scanner:
             self.fresh(";")
             return
         while self.at < len(self.text) and self.text[self.at] not in ";\n":
-            if self.word().raw == "":
+            if self.next_word().raw == "":
                 raise Unclear("a for loop that is not understood")
             self.blanks()
         self.fresh(";")
 
     def case(self) -> None:
         self.blanks()
-        subject = self.word()
+        subject = self.next_word()
         self.skip_lines()
-        if self.word().raw != "in":
+        if self.next_word().raw != "in":
             raise Unclear("case without in")
         self.words = [Word("case", "case", "case"), subject]
         self.end("in")
@@ -320,7 +304,7 @@ class _Scanner:
         patterns = []
         while True:
             self.blanks()
-            pattern = self.word()
+            pattern = self.next_word()
             if not pattern.raw:
                 raise Unclear("a case pattern that is not understood")
             patterns.append(pattern.text)
@@ -347,54 +331,18 @@ class _Scanner:
                 self.at = found.end()
                 self.words.append(Word(found.group(), found.group(), found.group()))
                 continue
-            word = self.word()
+            word = self.next_word()
             self.words.append(word)
             if word.raw == "]]":
                 return
 
-    def word(self) -> Word:
-        start = self.at
-        text: list[str] = []
-        bare: list[str] = []
-        inside: list[tuple[str, int]] = []
-        while self.at < len(self.text):
-            letter = self.text[self.at]
-            if letter in _ENDS_WORD and not self.opens_array(start) and not self.opens_process():
-                break
-            if letter == "\\":
-                text.append(self.text[self.at + 1 : self.at + 2])
-                self.line += self.text[self.at + 1 : self.at + 2] == "\n"
-                self.at += 2
-            elif letter == "'" or self.text.startswith("$'", self.at):
-                text.append(self.single())
-            elif letter == '"':
-                text.append(self.double(inside))
-            elif letter in "<>(":
-                self.at += letter in "<>"
-                piece = self.parens()
-                if letter in "<>":
-                    inside.append((piece[1:-1], self.line - piece.count("\n")))
-                text.append(piece)
-                bare.append(piece)
-            elif letter in "$`":
-                piece = self.expansion(inside)
-                text.append(piece)
-                bare.append(piece)
-            else:
-                text.append(letter)
-                bare.append(letter)
-                self.at += 1
-        raw = self.text[start : self.at]
-        fills = raw.partition("=")[0].rstrip("+") if ASSIGNMENT.match(raw) else ""
+    def next_word(self) -> Word:
+        """The next word; the commands substituted in it stand before the command that it is of."""
+        word, inside = self.word()
+        fills = word.raw.partition("=")[0].rstrip("+") if ASSIGNMENT.match(word.raw) else ""
         for content, line in inside:
             self.nested(content, line, fills)
-        return Word("".join(text), raw, "".join(bare))
-
-    def opens_array(self, start: int) -> bool:
-        return self.text[self.at] == "(" and bool(ASSIGNMENT.fullmatch(self.text[start : self.at]))
-
-    def opens_process(self) -> bool:
-        return self.text[self.at] in "<>" and self.text[self.at + 1 : self.at + 2] == "("
+        return word
 
     def nested(self, content: str, line: int, fills: str) -> None:
         self.serial += 1
@@ -402,117 +350,3 @@ class _Scanner:
         scanner = _Scanner(content, line, block, fills or self.fills, self.depth + 1)
         scanner.script()
         self.commands += scanner.commands
-
-    def single(self) -> str:
-        dollar = self.text[self.at] == "$"
-        at = self.at + 1 + dollar
-        end = at
-        while end < len(self.text) and self.text[end] != "'":
-            end += 2 if dollar and self.text[end] == "\\" else 1
-        if end >= len(self.text):
-            raise Unclear("a quote without its end")
-        self.line += self.text[at:end].count("\n")
-        self.at = end + 1
-        return self.text[at:end]
-
-    def double(self, inside: list[tuple[str, int]]) -> str:
-        out: list[str] = []
-        self.at += 1
-        while True:
-            letter = self.text[self.at : self.at + 1]
-            if not letter:
-                raise Unclear("a quote without its end")
-            if letter == '"':
-                self.at += 1
-                return "".join(out)
-            if letter == "\\":
-                after = self.text[self.at + 1 : self.at + 2]
-                out.append(after if after in '$`"\\' else letter + after if after != "\n" else "")
-                self.line += after == "\n"
-                self.at += 2
-            elif letter in "$`":
-                out.append(self.expansion(inside))
-            else:
-                self.line += letter == "\n"
-                out.append(letter)
-                self.at += 1
-
-    def expansion(self, inside: list[tuple[str, int]]) -> str:
-        """``$NAME``, ``${…}``, ``$(…)``, ``$((…))`` or backquotes, as written."""
-        start, line = self.at, self.line
-        if self.text[self.at] == "`":
-            end = self.at + 1
-            while end < len(self.text) and self.text[end] != "`":
-                end += 2 if self.text[end] == "\\" else 1
-            if end >= len(self.text):
-                raise Unclear("a backquote without its end")
-            content = self.text[self.at + 1 : end]
-            self.line += content.count("\n")
-            self.at = end + 1
-            inside.append((content.replace("\\`", "`"), line))
-        elif self.text.startswith("$((", self.at):
-            end = self.text.find("))", self.at)
-            if end < 0:
-                raise Unclear("$(( without ))")
-            self.line += self.text[start:end].count("\n")
-            self.at = end + 2
-        elif self.text.startswith("$(", self.at):
-            self.at += 1
-            piece = self.parens()
-            inside.append((piece[1:-1], line))
-        elif self.text.startswith("${", self.at):
-            self.braces()
-        else:
-            self.at += 1
-            named = re.compile(r"\w+|[@*#?$!-]").match(self.text, self.at)
-            self.at = named.end() if named else self.at
-        return self.text[start : self.at]
-
-    def parens(self) -> str:
-        """From an opening parenthesis to the one that closes it."""
-        start = self.at
-        depth = 0
-        while True:
-            letter = self.text[self.at : self.at + 1]
-            if not letter:
-                raise Unclear("a parenthesis without its end")
-            if letter in "()":
-                depth += 1 if letter == "(" else -1
-                self.at += 1
-                if depth == 0:
-                    return self.text[start : self.at]
-            else:
-                self.skip_one(letter)
-
-    def braces(self) -> None:
-        self.at += 2
-        while True:
-            letter = self.text[self.at : self.at + 1]
-            if not letter:
-                raise Unclear("${ without }")
-            if letter == "}":
-                self.at += 1
-                return
-            self.skip_one(letter)
-
-    def skip_one(self, letter: str) -> None:
-        """Over one letter, or over a quoted or expanded piece as a whole."""
-        if letter == "\\":
-            self.at += 2
-        elif letter == "'":
-            self.single()
-        elif letter == '"':
-            self.double([])
-        elif self.text.startswith("${", self.at):
-            self.braces()
-        elif self.text.startswith("$(", self.at):
-            self.at += 1
-            self.parens()
-        elif letter == "#" and self.text[self.at - 1] in " \t\n" and self.text[self.at - 1 : self.at]:
-            end = self.text.find("\n", self.at)
-            if end < 0:
-                raise Unclear("a comment to the end")
-            self.at = end
-        else:
-            self.line += letter == "\n"
-            self.at += 1

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from clientrig import MakeRig, Rig, Seen, together
+from clientrig import HOMES, MakeRig, Rig, Seen, together
 from pinned import found
 
 from overdeck.probe.clients import NAMES, named
@@ -30,7 +30,7 @@ def when(word: str, verdict: str) -> str:
 
 @dataclass(frozen=True)
 class Played:
-    """A client's long session, and its rig."""
+    """A client's long session, in a home that its user moved, and its rig."""
 
     rig: Rig
     seen: Seen
@@ -88,7 +88,7 @@ def subagent(name: str) -> list[Reply | Call]:
 @pytest.fixture(scope="module", params=NAMES)
 def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Played:
     name = request.param
-    rig = Rig(named(name), found(name), tmp_path_factory.mktemp(name))
+    rig = Rig(named(name), found(name), tmp_path_factory.mktemp(name), moved=True)
     fill(rig)
     rig.install()
     shell, write = rig.client.shell, rig.client.write
@@ -115,6 +115,12 @@ def test_a_denied_call_does_not_run_and_the_model_reads_the_reason(played: Playe
     assert "not here" in played.told("denied")
     assert not played.made("denied")
     assert played.made("after")
+
+
+def test_all_this_is_so_in_a_home_that_the_user_moved(played: Played) -> None:
+    assert list(played.rig.variables) == [HOMES[played.rig.client.name]]
+    usual = played.rig.settings
+    assert not usual.exists() or "overdeck" not in usual.read_text()
 
 
 def test_an_ask_is_a_refusal_with_its_reason_where_nobody_can_answer(played: Played) -> None:

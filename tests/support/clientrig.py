@@ -5,12 +5,13 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from homes import Home
 
+from overdeck.paths import Places
 from overdeck.probe import loopback
-from overdeck.probe.clients import Client
+from overdeck.probe.clients import Client, Stage
 from overdeck.probe.mock.script import Call, Reply, Script
 from overdeck.probe.mock.wire import strings
 from overdeck.probe.room import Room
@@ -63,16 +64,26 @@ def facts_of(session: Session) -> dict[str, Any]:
 class Rig:
     """One client, and a room that a test fills."""
 
-    def __init__(self, client: Client, found: str, folder: Path) -> None:
-        self.client = client
+    def __init__(self, client: Client, found: str, folder: Path, *, moved: bool = False) -> None:
         self.found = found
         self.room = Room.make(folder / "room")
         self.home = Home(self.room.home)
+        self.variables: dict[str, str] = {}
+        """Of the user's environment, where the client's home is ``moved``."""
+        self.client = client
+        if moved:
+            self.client = at = cast(Client, Moved(client, folder / "moved"))
+            self.variables = cast(Moved, at).variables
         self.only()
+
+    @property
+    def config(self) -> Path:
+        """The folder of our own config."""
+        return Places.from_environment({"HOME": str(self.room.home), **self.variables}).config_dir
 
     def only(self, *packs: str) -> None:
         """Which packs of what ships are on; none where a test says nothing."""
-        config = self.room.home / ".config" / "overdeck" / "config.toml"
+        config = self.config / "config.toml"
         config.parent.mkdir(parents=True, exist_ok=True)
         config.write_text(f"packs = {json.dumps(list(packs))}\n")
 
@@ -80,7 +91,7 @@ class Rig:
         self, id: str, body: str, *, cls: str = "gate", events: dict[str, str] | None = None, toml: str = ""
     ) -> None:
         """Write a module of the user's; ``body`` is the body of ``evaluate``."""
-        folder = self.room.home / ".config" / "overdeck" / "modules" / id
+        folder = self.config / "modules" / id
         folder.mkdir(parents=True)
         lines = "\n".join("    " + line for line in body.splitlines())
         (folder / "module.py").write_text(
@@ -95,7 +106,7 @@ class Rig:
 
     def install(self) -> None:
         """Our entries into the client's settings, by the installed command."""
-        done = self.home.run("overdeck", "install", "--client", self.client.name)
+        done = self.home.run("overdeck", "install", "--client", self.client.name, env=self.variables)
         assert done.code == 0, done.err
 
     @property
@@ -125,6 +136,47 @@ class Rig:
     def file(self, name: str) -> Path:
         """A file of the project, there or not."""
         return self.room.project / name
+
+
+HOMES = {
+    "claude": "CLAUDE_CONFIG_DIR",
+    "codex": "CODEX_HOME",
+    "gemini": "GEMINI_CLI_HOME",
+    "opencode": "XDG_CONFIG_HOME",
+}
+"""The variable by which each client's user moves what is theirs."""
+
+
+class Moved:
+    """A client whose user moved its home to ``folder``. What it needs to start is laid out there as well."""
+
+    def __init__(self, client: Client, folder: Path) -> None:
+        self._client = client
+        self._folder = folder
+        self.variables = {HOMES[client.name]: str(folder)}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def environ(self, room: Room, url: str) -> dict[str, str]:
+        return {**self._client.environ(room, url), **self.variables}
+
+    def lay_out(self, stage: Stage) -> None:
+        self._client.lay_out(stage)
+        usual = self._client.settings_file(stage.room.home).parent
+        match self._client.name:
+            case "codex":
+                (self._folder / "config.toml").write_bytes((usual / "config.toml").read_bytes())
+            case "gemini":
+                moved = self._folder / ".gemini"
+                needed = json.loads((usual / "settings.json").read_bytes())
+                settings = moved / "settings.json"
+                settings.write_text(json.dumps(needed | json.loads(settings.read_bytes())))
+                (moved / "trustedFolders.json").write_bytes((usual / "trustedFolders.json").read_bytes())
+            case "opencode":
+                for file in usual.parent.iterdir():
+                    if not (self._folder / "opencode" / file.name).exists():
+                        (self._folder / "opencode" / file.name).symlink_to(file)
 
 
 MakeRig = Callable[[str], Rig]

@@ -8,6 +8,7 @@ from machines import Machine
 
 from overdeck.machine.changes import MACHINE
 from overdeck.wiring.atwork import tables
+from overdeck.wiring.atwork.document import as_data
 from overdeck.wiring.atwork.look import begin, look
 
 
@@ -36,7 +37,7 @@ def test_a_hook_of_the_settings_is_seen_and_told_by_its_script(machine: Machine)
 
     assert [(hook.hook, hook.client, hook.orphan) for hook in found.hooks] == [("guard.py", "claude 10", False)]
     assert tables.hooks_line(found) == "1 process of hooks, the oldest 1 min (guard.py)"
-    assert "SECRET" not in json.dumps(tables.as_data(found))
+    assert "SECRET" not in json.dumps(as_data(found))
 
 
 def test_a_hook_that_its_client_never_starts_is_none(machine: Machine) -> None:
@@ -61,7 +62,7 @@ def test_a_hook_whose_client_died_between_two_looks_is_an_orphan_with_the_comman
 
     assert [hook.process.pid for hook in found.orphans] == [11]
     assert tables.hooks_line(found).endswith("1 ORPHAN, which no client waits for: kill 11")
-    assert tables.as_data(found)["orphans"] == [11]
+    assert as_data(found)["orphans"] == [11]
 
 
 def test_calls_are_followed_from_look_to_look(machine: Machine) -> None:
