@@ -51,7 +51,7 @@ def ways_of(config: dict) -> list[tuple[str, object]]:
     ways: list[tuple[str, object]] = []
     if config["desktop"]:
         program(config["desktop"])
-        if _there(config["desktop"]):
+        if posix.access(config["desktop"], posix.X_OK) and bus():
             ways.append(("desktop", [config["desktop"], "--app-name=overdeck", "--", "{title}", "{escaped}"]))
     if config["command"]:
         if not all(isinstance(word, str) for word in config["command"]):
@@ -167,9 +167,8 @@ def _deliver(call: Call, about: str, by: str, how: object) -> None:
 def _run(argv: list[str]) -> None:
     """Start a program and wait for it; at its deadline it and its group are killed. Raises OSError."""
     environ = {key: value for key, value in posix.environ.items() if key not in (b"PWD", b"OLDPWD")}
-    runtime = environ.get(b"XDG_RUNTIME_DIR", b"")
-    if runtime:
-        environ[b"DBUS_SESSION_BUS_ADDRESS"] = b"unix:path=" + runtime + b"/bus"
+    if bus():
+        environ[b"DBUS_SESSION_BUS_ADDRESS"] = b"unix:path=" + bus()
     pid = posix.fork()
     if pid == 0:
         try:
@@ -229,8 +228,11 @@ def _late(_signum: int, _frame: object) -> None:
     raise TimeoutError(f"no answer within {DEADLINE_S} s")
 
 
-def _there(path: str) -> bool:
-    return posix.access(path, posix.X_OK)
+def bus() -> bytes:
+    """The socket of the desktop's message bus; empty where there is no desktop, as on a server."""
+    runtime = posix.environ.get(b"XDG_RUNTIME_DIR", b"")
+    path = runtime + b"/bus"
+    return path if runtime.startswith(b"/") and posix.access(path, posix.W_OK) else b""
 
 
 def _is_link(path: str) -> bool:

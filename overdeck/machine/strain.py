@@ -96,7 +96,7 @@ def _strains(seen: Seen) -> Iterable[Strain]:
         if seen.steal is not None and seen.steal >= STOLEN:
             yield Strain("steal", f"the hypervisor took {seen.steal:.0%} of the processors (bar: {STOLEN:.0%})")
         for change in seen.changes:
-            yield from _of_place(change, f"{seen.seconds:.1f} s")
+            yield from _of_place(change, f"{seen.seconds:.{int(seen.seconds < 10)}f} s")
     if seen.orphans:
         said = f"{_processes(seen.orphans)} of hooks {'has' if seen.orphans == 1 else 'have'} no client any more"
         yield Strain("orphans", said)

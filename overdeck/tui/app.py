@@ -81,7 +81,7 @@ class OverdeckApp(App[None]):
         self.switch_mode(self._first)
         if self._folder is not None:
             where = typable("overdeck", self._folder)
-            self.notify(f"overdeck is not on your PATH: to type what a page names, type {where}", markup=False)
+            self.notify(f"PATH does not lead to this overdeck; to type what a page names: {where}", markup=False)
         for one in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(one, self._leave, one)
 

@@ -54,6 +54,6 @@ class Help(ModalScreen[None]):
             Content("arrows, page up and down, home and end move; the mouse works; esc closes this"),
         ]
         if self._folder is not None:
-            lines += [Content(f"overdeck is not on your PATH; its commands are in {self._folder}")]
+            lines += [Content(f"PATH does not lead to this overdeck; its commands are in {self._folder}")]
         with VerticalScroll():
             yield Static(Content("\n").join(lines), id="keys")

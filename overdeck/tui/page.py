@@ -140,7 +140,7 @@ class Page(Screen[None]):
     def come_back(self) -> None:
         """The user was on another page: nobody read this one meanwhile. Paused, it says how old it is."""
         if self._composed:
-            if not self.paused:
+            if not self.paused and not self._standing.busy:
                 self.load()
             self.redraw()
 

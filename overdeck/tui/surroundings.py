@@ -40,5 +40,7 @@ class Surroundings:
 
     def at_home(self, text: str) -> str:
         """Paths below the user's home as people write them, with a tilde; not in quotes, where a shell keeps it one."""
+        if self.places.home == Path("/"):
+            return text
         home = re.escape(str(self.places.home))
         return re.sub(rf"(?<![\w/'\"]){home}(?=/|[\s:,;]|$)", "~", text)

@@ -20,7 +20,18 @@ def off_path(environ: Mapping[str, str], here: Path | None = None) -> Path | Non
     if not here.exists():
         return None
     found = which("overdeck", path=environ.get("PATH", ""))
-    return None if found is not None and here.samefile(found) else here.parent
+    return None if found is not None and _leads_to(Path(found), here) else here.parent
+
+
+def _leads_to(found: Path, here: Path) -> bool:
+    """Whether a command on PATH is ours: the same file, or a shim (of pyenv, asdf, mise), which is no Python script."""
+    try:
+        if found.samefile(here):
+            return True
+        with found.open("rb") as script:
+            return b"python" not in script.readline(256)
+    except OSError:
+        return False
 
 
 def typable(command: str, folder: Path | None) -> str:

@@ -26,6 +26,8 @@ def test_the_json_form_has_counters_hooks_and_calls(home: Home) -> None:
     assert data["seconds"] >= 0.05
     assert data["changes"][0]["place"] == "the machine"
     assert set(data["changes"][0]["waited"]) == {"cpu", "memory", "io"}
+    assert data["verdict"]["state"] in ("ok", "strained", "unknown")
+    assert data["verdict"]["said"].startswith("machine ") and isinstance(data["verdict"]["strains"], list)
     assert (data["calls"]["calls"], data["calls"]["last"]) == (0, None)
 
 

@@ -69,6 +69,14 @@ def test_a_session_is_named_once_by_its_first_prompt_that_asks_for_something(kep
     assert no_errors(kept)
 
 
+def test_a_session_that_goes_on_keeps_its_name_however_old_it_is(kept: Front) -> None:
+    prompted(kept, "Fix the login page")
+    (file,) = (kept.state / "modules" / "session-name").iterdir()
+    os.utime(file, (0, 0))
+    prompted(kept, "yes")
+    assert file.stat().st_mtime > 1 and name(kept) == "Fix login page"
+
+
 def test_a_subagents_prompt_names_nothing(kept: Front) -> None:
     prompted(kept, "Fix the login page", agent_id="a1", agent_type="general-purpose")
     assert name(kept) == ""
@@ -115,7 +123,8 @@ def test_where_the_client_does_not_say_it_the_transcripts_last_text_is_taken(kep
         + entry("user", [{"type": "tool_result", "content": '"assistant" of a tool'}])
         + entry("assistant", [{"type": "text", "text": "of a subagent"}], isSidechain=True)
         + entry("assistant", [{"type": "tool_use", "name": "Read"}])
-        + entry("user", 'what a human typed: "assistant"')
+        + entry("user", "what a human typed", to="assistant")
+        + entry("user", [{"type": "text", "text": "pasted"}], to="assistant")
         + '{"type":"assistant","message":{"content":[{"type":"te'
     )
     answered(kept, None, transcript_path=str(transcript))

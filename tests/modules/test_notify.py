@@ -1,6 +1,8 @@
 """notify: what reaches the owner, by which way, and what no configuration can make it do."""
 
 import json
+import os
+import posix
 import socket
 import threading
 import time
@@ -159,11 +161,26 @@ def test_a_program_gets_each_text_as_one_word_and_no_shell_reads_it(front: Front
 
 
 def test_the_desktop_is_told_by_notify_send_with_its_markup_escaped(front: Front, tmp_path: Path) -> None:
-    path = program(tmp_path)
+    path = program(tmp_path, 'printf "%s\\n" "$@" "$DBUS_SESSION_BUS_ADDRESS" >> "$0.got"')
     configured(front, desktop=str(path))
-    front.call({**STOP, "last_assistant_message": "COMPLETED: <b>a</b> & b"})
+    (tmp_path / "bus").touch()
+    front.call(
+        {**STOP, "last_assistant_message": "COMPLETED: <b>a</b> & b"}, env={"XDG_RUNTIME_DIR": str(tmp_path)}
+    )
     assert told(front) == [("notice.sent", "done", "desktop")]
-    assert (tmp_path / "told.got").read_text().splitlines()[-2:] == ["claude: sub", "&lt;b&gt;a&lt;/b&gt; &amp; b"]
+    said = (tmp_path / "told.got").read_text().splitlines()
+    assert said[-3:] == ["claude: sub", "&lt;b&gt;a&lt;/b&gt; &amp; b", f"unix:path={tmp_path}/bus"]
+
+
+def test_where_there_is_no_desktop_none_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    config = {"about": ["done"], "desktop": str(program(tmp_path)), "command": [], "url": ""}
+    monkeypatch.delitem(posix.environ, b"XDG_RUNTIME_DIR", raising=False)
+    assert NOTIFY["ways_of"](config) == []
+    monkeypatch.setitem(posix.environ, b"XDG_RUNTIME_DIR", os.fsencode(tmp_path))
+    assert NOTIFY["ways_of"](config) == []
+    (tmp_path / "bus").touch()
+    assert [by for by, _ in NOTIFY["ways_of"](config)] == ["desktop"]
+    assert NOTIFY["ways_of"]({**config, "desktop": str(tmp_path / "missing")}) == []
 
 
 def test_a_question_is_told_and_an_idle_client_only_where_the_owner_asks_for_it(

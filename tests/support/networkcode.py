@@ -25,9 +25,10 @@ HIDING_CALLS = frozenset((
     "__import__", "import_module", "exec", "eval", "compile", "load_dynamic", "vars", "globals", "locals",
     "__builtins__", "__loader__", "__spec__",
 ))  # fmt: skip
-HIDING_ATTRIBUTES = frozenset(
-    ("import_module", "load_dynamic", "__dict__", "__getattribute__", "__globals__", "__builtins__")
-)
+HIDING_ATTRIBUTES = frozenset((
+    "import_module", "load_dynamic", "load_module", "exec_module", "__dict__", "__getattribute__", "__globals__",
+    "__builtins__", "__import__", "__loader__", "__spec__", "__subclasses__",
+))  # fmt: skip
 STARTS = frozenset((
     "Popen", "call", "check_call", "check_output", "run", "getoutput", "getstatusoutput", "system", "popen",
     "execv", "execve", "execvp", "execvpe", "execl", "execle", "execlp", "posix_spawn", "posix_spawnp",
@@ -109,10 +110,11 @@ def _calls(tree: ast.AST) -> Iterator[Found]:
             yield Found("hides", node.id, node.lineno)
         elif isinstance(node, ast.Attribute) and node.attr in HIDING_ATTRIBUTES:
             yield Found("hides", node.attr, node.lineno)
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            if node.value.id in STARTERS and node.attr in STARTS:
-                yield Found("starts", f"{node.value.id}.{node.attr}", node.lineno)
-            elif (node.value.id, node.attr) == ("sys", "modules"):
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name | ast.Attribute):
+            of = node.value.id if isinstance(node.value, ast.Name) else node.value.attr
+            if of in STARTERS and node.attr in STARTS:
+                yield Found("starts", f"{of}.{node.attr}", node.lineno)
+            elif (of, node.attr) == ("sys", "modules"):
                 yield Found("hides", "sys.modules", node.lineno)
         elif _gets_by_name(node):
             yield Found("hides", "getattr", node.lineno)

@@ -22,6 +22,7 @@ from overdeck.probe.mock.server import MockModel
 from overdeck.probe.session import Session
 
 _ESCAPES = re.compile(rb"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)|[@-Z\\-_=>78])")
+_TITLES = re.compile(rb"\x1b\]0;([^\x07\x1b]*)(?:\x07|\x1b\\)")
 _KEY = "dummy-key-of-overdeck-probe"
 
 
@@ -29,7 +30,8 @@ def play_on_screen(
     rig: Rig, *replies: Reply | Call, until: str, ends: bool = True, deadline_s: float = 40
 ) -> tuple[str, dict[str, Any]]:
     """Type one prompt into an interactive session, wait until the screen has shown ``until``, and the model's last word
-    where the turn ``ends``; (all it showed without white space, the session's facts).
+    where the turn ``ends``; (all it showed without white space, the session's facts and the ``titles``
+    the terminal was given).
     """
     (rig.room.home / ".claude.json").write_text(
         json.dumps(
@@ -48,10 +50,11 @@ def play_on_screen(
             argv = [rig.found, *rig.client.argv(rig.found, rig.room, "")[-2:]]
             environ = rig.room.environ(USER, model.url) | rig.client.environ(rig.room, model.url)
             environ["TERM"] = "xterm-256color"
-            shown = _typed(
+            raw = _typed(
                 argv, environ, str(rig.room.project), (squeezed(until), "Alldone" if ends else ""), deadline_s
             )
-        return [shown, facts_of(Session(model, 0, "", "", "", 0, 0))]
+        titles = [title.decode("utf-8", "replace") for title in _TITLES.findall(raw)]
+        return [_plain(raw), {**facts_of(Session(model, 0, "", "", "", 0, 0)), "titles": titles}]
 
     shown, facts = rig.apart(work)
     return shown, facts
@@ -62,7 +65,7 @@ def squeezed(text: str) -> str:
     return "".join(text.split())
 
 
-def _typed(argv: list[str], environ: dict[str, str], cwd: str, until: tuple[str, ...], deadline_s: float) -> str:
+def _typed(argv: list[str], environ: dict[str, str], cwd: str, until: tuple[str, ...], deadline_s: float) -> bytes:
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(cwd)
@@ -82,7 +85,7 @@ def _typed(argv: list[str], environ: dict[str, str], cwd: str, until: tuple[str,
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         os.close(terminal)
-    return _plain(raw)
+    return raw
 
 
 def _read(terminal: int, raw: bytes, enough: Callable[[str], bool], until_s: float) -> bytes:

@@ -1,7 +1,9 @@
 """The installed commands on a real terminal (tmux): pages, palette, help, themes, mouse, clipboard, resize."""
 
+import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +15,7 @@ from terminals import Terminal, needs_tmux
 from overdeck.incidents import creating, registry
 from overdeck.incidents.opening import Sighting, open_incident
 from overdeck.paths import Places
-from overdeck.process import argv_of
+from overdeck.process import argv_of, script
 
 pytestmark = [needs_tmux, pytest.mark.timeout(120), pytest.mark.slow]
 
@@ -131,11 +133,20 @@ def test_the_palette_finds_a_page_by_its_name(screen: Terminal) -> None:
     screen.until("守衛 was killed 🔥")
 
 
-def test_the_twin_is_copied_to_the_terminal_s_clipboard(screen: Terminal) -> None:
-    screen.keys("y")
-    screen.until("sent to the terminal")
-    assert screen.clipboard.startswith("overdeck fires")
-    assert screen.clipboard.endswith("--json")
+@pytest.mark.skipif(not script("overdeck").exists(), reason="overdeck is not installed")
+@pytest.mark.parametrize("on_path", [True, False], ids=["on PATH", "not on PATH"])
+def test_the_twin_that_is_copied_can_be_run_as_it_stands(home: Home, on_path: bool) -> None:
+    environ = home.environment()
+    folders = [*([str(script("overdeck").parent)] if on_path else []), "/usr/bin", "/bin"]
+    environ["PATH"] = ":".join(folders)
+    with Terminal(home.root, [str(script("overdeck")), "tui"], environ) as terminal:
+        terminal.until("alpha")
+        terminal.keys("y")
+        terminal.until("sent to the terminal")
+        copied = terminal.clipboard
+    assert copied.startswith("overdeck fires " if on_path else f"{script('overdeck')} fires ")
+    ran = subprocess.run(["sh", "-c", copied], env=environ, capture_output=True, text=True, timeout=60, check=True)
+    assert json.loads(ran.stdout)["ok"] is True
 
 
 def test_themes_change_the_colours_and_the_last_has_none(screen: Terminal) -> None:
