@@ -177,9 +177,9 @@ class Front:
         return _lines(self.state / "errors" / f"{module}.jsonl")
 
 
-def ambient(root: Path, ids: tuple[str, ...]) -> Front:
+def ambient(root: Path, ids: tuple[str, ...], client: str = "claude") -> Front:
     """A front with these shipped modules, which are of the pack ``ambient``, on."""
-    front = Front(root)
+    front = Front(root, client=client)
     for id in ids:
         shutil.copytree(shipped("modules", id), front.modules / id)
     configure(front)
