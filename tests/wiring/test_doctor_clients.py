@@ -22,8 +22,8 @@ trusted_hash = "sha256:2"
 
 @pytest.fixture
 def visit(places, recipe):
-    def call() -> Report:
-        situation = Situation(places, recipe, {"PATH": "/usr/bin:/bin"}, folder=places.home)
+    def call(**environ: str) -> Report:
+        situation = Situation(places, recipe, {"PATH": "/usr/bin:/bin", **environ}, folder=places.home)
         return run([check for check in CHECKS if check.name == "other clients"], situation)[0]
 
     return call
@@ -99,6 +99,14 @@ def test_a_plugin_of_another_version_is_found(home, places, visit) -> None:
     report = visit()
     assert "not the one that this installation writes" in report.seen
     assert report.next == "overdeck install --client opencode"
+
+
+@pytest.mark.parametrize(("value", "state"), [("1", "fail"), ("yes", "fail"), ("0", "ok"), ("off", "ok")])
+def test_an_opencode_that_is_told_to_load_no_plugin_is_found(places, visit, value: str, state: str) -> None:
+    put_in(places, "opencode")
+    report = visit(OPENCODE_PURE=value)
+    assert report.state == state
+    assert report.next == ("unset OPENCODE_PURE" if state == "fail" else "")
 
 
 def test_a_plan_that_is_gone_is_found(home, places, visit) -> None:

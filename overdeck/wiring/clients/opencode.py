@@ -1,8 +1,9 @@
 """OpenCode 1.18.33: plugins, which run inside it. Their files and names are listed; nothing is run or understood.
 
-Measured (contract/FACTS.md, 7): plugins in ``~/.config/opencode/plugin/*.js`` load, in an order that is not the
-alphabet's; no process, no timeout. From its documentation: ``plugins/``, ``.ts``, ``.opencode/`` of the project, the
-``plugin`` list of opencode.json(c), and that configuration comes before folders, the user's before the project's.
+Measured (contract/FACTS.md, 7, and clients.md): plugins load from ``plugin/`` and ``plugins/`` of the user's folders
+and of the project's ``.opencode/``, ``.js`` and ``.ts`` but not ``.mjs`` or ``.mts``, in an order that is not the
+alphabet's, and those that the ``plugin`` list of an opencode.json names; no process, no timeout. From its
+documentation: opencode.jsonc, and that configuration comes before folders, the user's before the project's.
 A plugin is one handler of event ``init``, of type ``plugin``; which events it hooks only its code knows.
 """
 
@@ -23,7 +24,7 @@ NAME = "opencode"
 EVENTS = ("init",)
 
 _CONFIGS = ("opencode.json", "opencode.jsonc")
-_SUFFIXES = (".js", ".ts", ".mjs", ".mts")
+_SUFFIXES = (".js", ".ts")
 
 
 def usual_paths(places: Places, project: Path) -> list[Path]:

@@ -38,6 +38,8 @@ def _others(situation: Situation) -> Result:
         fleet, config = situation.fleet, situation.places.folders.codex / "config.toml"
         troubles = [f"{file}: {one}" for file in files for one in _troubles(recipe, fleet, file, config)]
         troubles += _plan_troubles(recipe, fleet)
+        if client == "opencode" and situation.environ.get("OPENCODE_PURE", "0").lower() not in _NO:
+            troubles.append(_PURE)
         own = any(module.user and not module.literals for module in fleet.enabled)
         if not troubles and client != "opencode" and (situation.yes or not own):
             # no trouble: what the file starts is this installation's own front, and nothing that a repository says
@@ -59,7 +61,12 @@ def _others(situation: Situation) -> Result:
 def _next(troubles: list[str], client: str) -> str:
     if all(_TRUST in trouble for trouble in troubles):
         return "start codex, type /hooks, and trust ours"
-    return install_command(client)
+    return "unset OPENCODE_PURE" if troubles == [_PURE] else install_command(client)
+
+
+_NO = ("", "0", "false", "no", "off")
+"""What OpenCode reads as no (measured)."""
+_PURE = "OPENCODE_PURE is set here: with it OpenCode loads no plugin, ours neither"
 
 
 def _files(situation: Situation, client: str) -> list[Path]:
