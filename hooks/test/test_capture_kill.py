@@ -16,10 +16,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from fronts import Front, only
+from fronts import Front
 
 from overdeck.capture import spool, store
-from overdeck.paths import shipped
 
 AT_ONCE = 4
 
@@ -30,8 +29,7 @@ def test_killed_fronts_and_killed_replays_lose_nothing_and_double_nothing(
 ) -> None:
     chance = random.Random(events)
     front = Front(tmp_path, native=native_front)
-    front.recipe.shipped = str(shipped("modules"))
-    front.config.write_text(only("capture", "journal", "ledger"))
+    front.ship("capture", "journal", "ledger")
     front.install("SessionStart", "PostToolUse", "Stop")
     certain: set[tuple[str, str]] = set()
     doubtful: set[tuple[str, str]] = set()

@@ -3,9 +3,11 @@
 import fcntl
 import json
 import os
+import shutil
 import sqlite3
 import stat
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,7 +15,7 @@ from typing import Any
 
 import pytest
 from disks import small_disk
-from fronts import Front, only, recorded
+from fronts import Front, recorded
 from waiting import until
 
 from overdeck.capture import spool, store
@@ -28,16 +30,15 @@ SECRET = "hunter2-SECRET"
 
 def switch_on(front: Front, *events: str, ids: Sequence[str] = (*EVIDENCE, "replay"), more: str = "") -> Front:
     """These modules on, with ``more`` in the table of capture; plans are made of these events."""
-    front.recipe.shipped = str(shipped("modules"))
-    front.config.write_text(only(*ids, more={"capture": more}))
+    front.ship(*ids, more={"capture": more} if more else None)
     front.install(*events)
     return front
 
 
 @pytest.fixture
 def evidence(front: Front) -> Front:
-    """All of the pack on, but nothing replayed. Plans are made of two events; a call of another makes its own."""
-    return switch_on(front, "PostToolUse", "SessionStart", ids=EVIDENCE)
+    """All three on, and nothing replayed. There is a plan of one event; a call of another makes its own."""
+    return switch_on(front, "PostToolUse", ids=EVIDENCE)
 
 
 def written(front: Front, module: str) -> list[dict[str, Any]]:
@@ -251,7 +252,7 @@ def test_a_capture_that_fails_is_not_felt(front: Front, put: Callable[[Path], No
     front.user.joinpath("gate", "module.toml").write_text(
         'id = "gate"\nclass = "gate"\n[events]\nPreToolUse = "*"\nPostToolUse = "Edit"\n'
     )
-    switch_on(front, "PostToolUse", "SessionStart", ids=EVIDENCE)
+    switch_on(front, "PostToolUse", ids=EVIDENCE)
     for module, name in (("journal", "journal.jsonl"), ("capture", "spool.jsonl")):
         put(front.state / "modules" / module / name)
     started = time.monotonic()
@@ -261,6 +262,58 @@ def test_a_capture_that_fails_is_not_felt(front: Front, put: Callable[[Path], No
     assert (silent.code, silent.stdout, silent.stderr) == (0, "", "")
     assert "held" in held.reason and held.stderr == ""
     assert len(front.calls()) == 2 and not (front.state / "elsewhere").exists()
+
+
+def test_logs_of_another_owner_are_not_felt(native_front: Path) -> None:
+    """What a call as root once left: the user's own calls can write neither file, and go on."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to be somebody else")
+    nobody = 65534
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        root.chmod(0o755)
+        native = root / "overdeck-hook"
+        shutil.copy(native_front, native)
+        made = Front(root / "front", native=native)
+        made.recipe.python = "/bin/sh"  # what somebody else can look at; nothing starts it
+        front = switch_on(made, "PostToolUse", ids=EVIDENCE)
+        front.call(used())
+        for path in [root / "front", *root.joinpath("front").rglob("*")]:
+            path.chmod(0o755 if path.is_dir() else path.stat().st_mode & 0o600)
+        for path in [*front.plans.iterdir(), front.config]:
+            path.chmod(0o644)
+        reply = front.call(used(session="nobody's"), user=nobody, group=nobody)
+        assert (reply.code, reply.stdout, reply.stderr) == (0, "", "")
+        assert [line["session"] for line in written(front, "capture")] == ["s"]
+
+
+OF_CLIENTS = [("codex", "codex", "PostToolUse.mcp__demo__echo", "PostToolUse", "mcp__demo__echo"),
+              ("codex", "codex", "PostToolUse.Bash.insubagent", "PostToolUse", "Bash"),
+              ("codex", "codex", "SessionStart.resume", "SessionStart", "resume"),
+              ("gemini", "gemini-cli", "AfterTool.run_shell_command", "PostToolUse", "run_shell_command"),
+              ("gemini", "gemini-cli", "AfterAgent", "Stop", "")]  # fmt: skip
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["python", "native"])
+@pytest.mark.parametrize(("client", "folder", "file", "event", "tool"), OF_CLIENTS)
+def test_other_clients_calls_are_captured_too(
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    client: str,
+    folder: str,
+    file: str,
+    event: str,
+    tool: str,
+    native: bool,
+) -> None:
+    """By Claude's name of the event, and the client's own of the tool."""
+    built = request.getfixturevalue("native_front") if native else None
+    front = switch_on(Front(tmp_path, native=built, client=client), event, ids=EVIDENCE)
+    payload = recorded(f"{folder}/{file}")
+    front.call(payload, event)
+    (line,) = written(front, "capture")
+    assert (line["event"], line["tool"], line["session"]) == (event, tool, payload["session_id"])
+    assert line["sub"] == ("agent_id" in payload)
 
 
 def test_a_full_disk_is_not_felt_and_what_fits_later_is_whole(evidence: Front) -> None:

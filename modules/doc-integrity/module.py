@@ -83,6 +83,13 @@ def _is_there(path: str) -> bool:
     return True
 
 
+def _leads_to(path: str) -> bool:
+    """Whether a reference to ``path`` finds something: a site leaves out the suffix of a page."""
+    if _is_there(path):
+        return True
+    return "." not in path.rpartition("/")[2] and (_is_there(f"{path}.md") or _is_there(f"{path}/index.md"))
+
+
 def _documents(top: str, wanted: list[str]) -> "Iterator[tuple[str, int, int, int]]":
     """Path below the top and stamp of each document; links are not followed, hidden and built folders left out."""
     count = 0
@@ -135,7 +142,7 @@ def _is_as_before(state: Folder, name: str, mark: str, top: str) -> bool:
         lines = state.read(name, 4 << 20).decode("utf-8", "surrogateescape").split("\n")
     except OSError:
         return False
-    return lines[0] == mark and all((line[0] == "+") == _is_there(f"{top}/{line[1:]}") for line in lines[1:-1])
+    return lines[0] == mark and all((line[0] == "+") == _leads_to(f"{top}/{line[1:]}") for line in lines[1:-1])
 
 
 def _followed(
@@ -164,7 +171,10 @@ def _followed(
             if file is None:
                 continue
             if file not in read and file not in targets:
-                targets[file] = _is_there(f"{top}/{file}")
+                there = _leads_to(f"{top}/{file}")
+                if not there and target.startswith("/") and "." not in file.rpartition("/")[2]:
+                    continue  # an address of the site that is made of the documents
+                targets[file] = there
             if not targets.get(file, True):
                 broken[f"{path} {target}"] = f"{path}:{number} {target[:MAX_SHOWN]} is not there"
             elif part and with_anchors and file in read and part.lower() != "top":

@@ -139,32 +139,39 @@ def _list(call: Call, path: str, entry: dict[str, object]) -> None:
         f"{call.state}/lock", posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600
     )
     give_up = time.monotonic() + PATIENCE_S
-    while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # until this process ends
-            break
-        except BlockingIOError:
-            if time.monotonic() > give_up:
-                raise OSError("another session holds the list of work") from None
-            time.sleep(0.005)  # flock has no deadline of its own
-    with Folder(call.state) as state:
-        try:
-            raw = state.read(LIST, 16 << 20)
-        except FileNotFoundError:
-            raw = b'{"v":1,"work":{}}'
-        try:
-            listed = jsontext.loads(raw.decode())["work"]
-            if not isinstance(listed, dict) or not all(isinstance(known, dict) for known in listed.values()):
-                raise ValueError("not a list of work")
-        except (ValueError, KeyError, TypeError):
-            state.replace(f"{LIST}.damaged", raw)
-            listed = {}
-        before = listed.pop(path, {})
-        entry["created"] = before.get("created", entry["synced"])
-        listed[path] = entry
-        for old in sorted(listed, key=lambda known: _synced(listed[known]))[: max(0, len(listed) - MAX_LISTED)]:
-            del listed[old]
-        state.replace(LIST, (jsontext.dumps({"v": 1, "work": listed}) + "\n").encode())
+    try:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > give_up:
+                    raise OSError("another session holds the list of work") from None
+                time.sleep(0.005)  # flock has no deadline of its own
+        with Folder(call.state) as state:
+            _put(state, path, entry)
+    finally:
+        posix.close(lock)  # one patch may write several documents, and this is then called for each
+
+
+def _put(state: Folder, path: str, entry: dict[str, object]) -> None:
+    try:
+        raw = state.read(LIST, 16 << 20)
+    except FileNotFoundError:
+        raw = b'{"v":1,"work":{}}'
+    try:
+        listed = jsontext.loads(raw.decode())["work"]
+        if not isinstance(listed, dict) or not all(isinstance(known, dict) for known in listed.values()):
+            raise ValueError("not a list of work")
+    except (ValueError, KeyError, TypeError):
+        state.replace(f"{LIST}.damaged", raw)
+        listed = {}
+    before = listed.pop(path, {})
+    entry["created"] = before.get("created", entry["synced"])
+    listed[path] = entry
+    for old in sorted(listed, key=lambda known: _synced(listed[known]))[: max(0, len(listed) - MAX_LISTED)]:
+        del listed[old]
+    state.replace(LIST, (jsontext.dumps({"v": 1, "work": listed}) + "\n").encode())
 
 
 def _synced(entry: dict[str, object]) -> float:

@@ -27,7 +27,8 @@ UNFIT = ("", "dumb", "linux", "cons25")
 PROGRESS = {"working": "3", "asking": "4;100", "done": "0", "failed": "2;100", "": "0"}
 COLOURS = {"working": 0xB35A00, "asking": 0x0D4F4F, "done": 0x022800, "failed": 0xB35A00}
 """The seed's: orange, teal, green, orange."""
-ACTIVE = 0x002B80
+TEXTS = (0x002B80, 0xFFFFFF, 0xA0A0A0)
+"""Its active tab, always dark blue, and the letters there and elsewhere."""
 
 
 def evaluate(call: Call) -> Verdict | None:
@@ -123,11 +124,15 @@ def _iterm2(colour: int | None) -> str:
 
 
 def _kitty(colour: int | None) -> str:
-    """kitty's own set-tab-color, as its remote control sends it: the colour of a tab that is not looked at."""
-    inactive, active = ("null", "null") if colour is None else (str(colour), str(ACTIVE))
+    """kitty's own set-tab-color, as its remote control sends it; the state shows on tabs that are not looked at."""
+    colours = (colour, *TEXTS) if colour is not None else (None, None, None, None)
+    names = ("inactive_bg", "active_bg", "active_fg", "inactive_fg")
+    said = ",".join(
+        f'"{name}":{"null" if value is None else value}' for name, value in zip(names, colours, strict=True)
+    )
     return (
-        '\x1bP@kitty-cmd{"cmd":"set-tab-color","version":[0,20,0],"no_response":true,"payload":{"self":true,'
-        f'"colors":{{"inactive_bg":{inactive},"active_bg":{active}}}}}}}\x1b\\'
+        '\x1bP@kitty-cmd{"cmd":"set-tab-color","version":[0,20,0],"no_response":true,'
+        f'"payload":{{"self":true,"colors":{{{said}}}}}}}\x1b\\'
     )
 
 

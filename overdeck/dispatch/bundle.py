@@ -4,7 +4,8 @@ Ten modules found and checked one by one cost a third of a bare interpreter's st
 1.10). The bundle holds their code and the stamps of their sources; where one differs it imports them the long way, so
 that it is never older than the code it stands for. Annotations are left out: nothing reads them, and they are a
 hundredth of a call. What few calls need is kept beside it, as the code of hook modules is: compiled once, under a name
-made of everything that could change it (carried in the bundle it was two hundredths of every call that never used it).
+made of everything that could change it, and held against its source when it is read (carried in the bundle it was two
+hundredths of every call that never used it).
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ class Later(type(sys)):
         kept = LATER.pop(self.__name__, None)
         if kept is None:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        exec(sys.modules["overdeck.dispatch.kept"].load_code(*kept), self.__dict__)
+        path, name_of_code, stamped = kept
+        now = sys.modules["overdeck.dispatch.plan"].stamp(path)
+        exec(sys.modules["overdeck.dispatch.kept"].load_code(path, now, name_of_code, stamped), self.__dict__)
         return getattr(self, name)
 if fresh():
     try:
@@ -73,7 +76,7 @@ from overdeck.dispatch import front
 front.main(sys.argv)
 """
 
-NOW = ("jsontext", "clients", "plan", "kept", "module", "record", "runner", "merge", "payload", "front")
+NOW = ("jsontext", "clients", "plan", "kept", "module", "record", "runner", "alone", "merge", "payload", "front")
 """What every call needs, each before those that import it; what is in neither list is found the usual way."""
 
 LATER = (
@@ -116,7 +119,8 @@ def build(entry: str, folder: str, client: str = "claude") -> str:
     first = tuple((f"overdeck.dispatch.{name}", _compiled(places[name])) for name in now)
     later = tuple((f"overdeck.dispatch.{name}", _kept(places[name], folder)) for name in LATER)
     packages = ("overdeck.dispatch.dialects",) if client in ABROAD else ()
-    constants = (root, sources, extensions, first, later, packages)
+    looked_at = sources[: len(sources) - len(LATER)]
+    constants = (root, looked_at, extensions, first, later, packages)
     loader = compile(_LOADER, path, "exec")
     loader = loader.replace(co_consts=tuple(constants if c == "constants" else c for c in loader.co_consts))
     _write(path, MAGIC_NUMBER + bytes(12) + marshal.dumps(loader))
@@ -146,12 +150,12 @@ def _compiled(path: str) -> CodeType:
     return code
 
 
-def _kept(path: str, folder: str) -> tuple[str, tuple[int, int, int], str, list[int]]:
-    """Keep the code of one of the dispatcher's files; what ``kept.load_code`` needs to load it."""
+def _kept(path: str, folder: str) -> tuple[str, str, list[int]]:
+    """Keep the code of one of the dispatcher's files: (the file, where its code is kept, the stamp it was made of)."""
     stamped = stamp(path)
     name = f"{folder}/code/{_key((path, stamped, _LOADER))}"
     _write(name, kept.seal(marshal.dumps(_compiled(path))))
-    return path, stamped, name, list(stamped)
+    return path, name, list(stamped)
 
 
 def _key(what: object) -> str:

@@ -12,6 +12,7 @@ import time
 
 from overdeck.dispatch import (
     adopted,
+    alone,
     clients,
     eventlog,
     failside,
@@ -64,9 +65,12 @@ class _Front:
     """The state of one call, so that the outermost guard knows how far it got."""
 
     __slots__ = (
+        "alone",
+        "answer",
         "answered",
         "cut",
         "event",
+        "failed",
         "line",
         "native",
         "observed",
@@ -77,12 +81,17 @@ class _Front:
         "survivors",
     )
 
-    def __init__(self, event: str, plans: str, native: str, observed: bool, cut: str) -> None:
+    def __init__(
+        self, event: str, plans: str, native: str, observed: bool, cut: str, alone: bool, failed: str
+    ) -> None:
         self.event = event
         self.plans = plans
         self.native = native
         self.observed = observed
         self.cut = cut
+        self.alone = alone
+        self.failed = failed
+        self.answer = 1
         self.started = time.monotonic()
         self.plan: Plan | None = None
         self.survivors: list[Module] = []
@@ -98,12 +107,12 @@ class _Front:
 
 def main(argv: list[str]) -> None:
     """``entry.py EVENT --plan DIR``. Exits 0, whatever happens; stdout is one JSON document or nothing."""
-    event, plans, native = _arguments(argv)
+    event, plans, native, failed = _arguments(argv)
     if not event or not plans:
         _say({"systemMessage": "overdeck: the hook entry names no event or no --plan DIR: overdeck install"})
         posix._exit(0)
     cut = "it was not complete in time" if "--cut" in argv else ""
-    front = _Front(event, plans, native, "--observed" in argv, cut)
+    front = _Front(event, plans, native, "--observed" in argv, cut, "--alone" in argv, failed)
     try:
         if native or not _inert(plans):
             _word(front, b"hello")
@@ -117,9 +126,9 @@ def main(argv: list[str]) -> None:
         posix._exit(0)
 
 
-def _arguments(argv: list[str]) -> tuple[str, str, str]:
-    """(event, plan folder, crc of the plan of the native front that started us, or "-")."""
-    event, plans, native = "", "", ""
+def _arguments(argv: list[str]) -> tuple[str, str, str, str]:
+    """(event, plan folder, crc of the plan of the native front that started us or "-", how a module alone failed)."""
+    event, plans, native, failed = "", "", "", ""
     rest = argv[1:]
     while rest:
         word = rest.pop(0)
@@ -127,9 +136,11 @@ def _arguments(argv: list[str]) -> tuple[str, str, str]:
             plans = rest.pop(0)
         elif word.startswith("--front="):
             native = word[8:]
+        elif word.startswith("--failed="):
+            failed = word[9:]
         elif word and all(letter in _NAME for letter in word):
             event = event or word
-    return event, plans.rstrip("/") if plans.startswith("/") else "", native
+    return event, plans.rstrip("/") if plans.startswith("/") else "", native, failed
 
 
 def _inert(plans: str) -> bool:
@@ -219,7 +230,7 @@ def _answer(front: _Front) -> None:
         if stage is not None:
             stage.raw = jsontext.dumps({**top, "tool_input": changed}).encode() + b"\n"
     final = given if changed is None else changed
-    outcomes += runner.run(survivors, caller(plan, top, final), end, stage)
+    outcomes += _judged(front, survivors, caller(plan, top, final), end, stage)
     said = [outcome.data for outcome in outcomes if outcome.kind == "raw" and outcome.data is not None]
     again = rawanswer.rewritten(event, said) if said else None
     if again is not None:
@@ -242,6 +253,20 @@ def _answer(front: _Front) -> None:
         session, turn = str(top.get("session_id", "")), abroad.turn if abroad is not None else ""
         keepgoing.bound(merged, plan.state, session, turn=turn, again=top.get("stop_hook_active") is True)
     _close(front, _envelope(front, merged), outcomes)
+
+
+def _judged(
+    front: _Front, modules: list[Module], ask: Ask, end: float, stage: adopted.Stage | None
+) -> list[Outcome]:
+    """What modules say, each in its own fork; where the native front stands by, the only one of a call here."""
+    if [m.id for m in front.survivors] != [m.id for m in modules] or len(modules) != 1:
+        return runner.run(modules, ask, end, stage)
+    if front.failed:
+        return [alone.fallen(modules[0], front.failed)]
+    if not front.alone or not alone.possible(modules[0]):
+        return runner.run(modules, ask, end, stage)
+    front.answer = posix.dup2(1, alone.ANSWER, False)
+    return [alone.judge(modules[0], ask, end)]
 
 
 def _envelope(front: _Front, merged: Merged) -> dict[str, Any]:
@@ -355,7 +380,7 @@ def _failed(front: _Front, cause: str) -> None:
 
 def _close(front: _Front, answer: dict[str, Any], outcomes: list[Outcome]) -> None:
     """Print the answer, then record: telemetry never stands between a verdict and the client."""
-    written = _say(answer) if answer else 0
+    written = _say(answer, front.answer) if answer else 0
     front.answered = True
     try:
         said = _record(front, outcomes, written)
@@ -400,14 +425,20 @@ def _word(front: _Front, word: bytes) -> None:
         return
 
 
-def _say(answer: dict[str, Any]) -> int:
-    """Write one JSON line to stdout; returns the bytes written. A client that is gone is not an error."""
+def _say(answer: dict[str, Any], fd: int = 1) -> int:
+    """Write one JSON line to stdout; returns the bytes written. A client that is gone is not an error.
+
+    ``fd`` is where stdout leads once a module was ``alone`` here. Then a failure is the module's, which closed it:
+    nothing more is said, and the native front knows what that means.
+    """
     raw = (jsontext.dumps(answer) + "\n").encode()
     view = memoryview(raw)
     try:
         while view:
-            view = view[posix.write(1, view) :]
+            view = view[posix.write(fd, view) :]
     except OSError:
+        if fd != 1:
+            posix._exit(0)
         return len(raw) - len(view)
     return len(raw)
 

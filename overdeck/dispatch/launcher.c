@@ -18,6 +18,7 @@
 #endif
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -77,6 +78,8 @@ enum {
     MAX_FOLDER = 1024,              /* bytes of a working directory that a native observer was asked for */
     PYTHON_MARGIN_MS = 1500,        /* start and merge, beyond the modules' own total deadline */
     GRACE_MS = 400,                 /* after SIGTERM Python still answers for its gates */
+    MODULE_GRACE_MS = 50,           /* between SIGTERM and SIGKILL for a module past its deadline (runner.py) */
+    MAX_CAPTURE = 32 << 10,         /* bytes of what a module prints that are kept (runner.py) */
     CODE_NAMES = 16 << 10,
 };
 
@@ -707,23 +710,54 @@ static void string_ends(size_t end)             /* end: past the closing quote *
         scan.escaped_key = 1;
 }
 
-/* The first byte at or after p that a string cannot simply contain: quote, backslash, control, non-ASCII. */
-static size_t plain_until(size_t p, size_t end)
+/* What may stand behind a backslash without a turn through the state machine. */
+static int usual_escape(uint8_t c)
 {
+    static const uint8_t usual[256] = {['n'] = 1, ['"'] = 1, ['\\'] = 1, ['t'] = 1, ['r'] = 1, ['/'] = 1, ['b'] = 1, ['f'] = 1};
+    return usual[c];
+}
+
 #ifdef __SSE2__
+enum { WIDE = 64 };
+
+/* Which of 64 bytes a string cannot simply contain: quote, backslash, control, non-ASCII; a bit each. */
+static uint64_t stops_in(const uint8_t *s)
+{
     const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'), space = _mm_set1_epi8(0x20);
-    for (; p + 16 <= end; p += 16) {
-        __m128i v = _mm_loadu_si128((const void *)(payload + p));
+    uint64_t stops = 0;
+    for (int part = 0; part < WIDE; part += 16) {
+        __m128i v = _mm_loadu_si128((const void *)(s + part));
         /* signed compare: bytes from 0x80 on are negative, so "less than blank" finds them with the controls */
         __m128i stop = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash)),
                                     _mm_cmplt_epi8(v, space));
-        int found = _mm_movemask_epi8(stop);
-        if (found)
-            return p + (size_t)__builtin_ctz((unsigned)found);
+        stops |= (uint64_t)(unsigned)_mm_movemask_epi8(stop) << part;
+    }
+    return stops;
+}
+#endif
+
+/* The first byte at or after p that a string cannot simply contain and that begins no usual escape. */
+static size_t plain_until(size_t p, size_t end)
+{
+#ifdef __SSE2__
+    while (p + WIDE < end) {            /* one byte more: what an escape at the end of the block escapes */
+        size_t block = p;
+        p += WIDE;
+        for (uint64_t stops = stops_in(payload + block); stops;) {
+            int at = __builtin_ctzll(stops);
+            const uint8_t *c = payload + block + at;
+            if (*c != '\\' || !usual_escape(c[1]))
+                return block + (size_t)at;
+            p += at == WIDE - 1;
+            stops &= ~(3ull << at);
+        }
     }
 #endif
-    while (p < end && payload[p] != '"' && payload[p] != '\\' && payload[p] >= 0x20 && payload[p] < 0x80)
-        p++;
+    while (p < end && payload[p] >= 0x20 && payload[p] < 0x80 && payload[p] != '"') {
+        if (payload[p] == '\\' && (p + 1 == end || !usual_escape(payload[p + 1])))
+            break;
+        p += 1 + (payload[p] == '\\');
+    }
     return p;
 }
 
@@ -764,12 +798,8 @@ static size_t scan_string(size_t p, size_t end)
             return p;
         }
         if (c == '\\') {
-            if (p < end && (payload[p] == 'n' || payload[p] == '"' || payload[p] == '\\' || payload[p] == 't'))
-                p++;                /* the usual escapes, without a turn through the state machine */
-            else {
-                scan.state = ESCAPED;
-                return p;
-            }
+            scan.state = ESCAPED;
+            return p;
         } else if (c >= 0x80 && (scan.utf8_left = utf8_sequence(c))) {
             scan.state = IN_UTF8;
             return p;
@@ -924,22 +954,35 @@ static void make_room(void)
     payload = spare, payload_room = sizeof spare;
 }
 
-/* Wait until one of two descriptors (or -1) can be read. SIGTERM is let through only here, so that none is missed
+/* Wait until one of these descriptors (or -1) can be read. SIGTERM is let through only here, so that none is missed
  * between a look at `told_to_stop` and the wait. Returns how many are ready; 0 at the end of the time or on a signal. */
-static int wait_readable(int a, int b, int ms, int ready[2])
+static int wait_readable(const int *fds, int count, int ms, int *ready)
 {
-    fd_set set;
     sigset_t open_mask;
     struct timespec limit = {ms / 1000, ms % 1000 * 1000000L};
-    FD_ZERO(&set);
     sigemptyset(&open_mask);
-    if (a >= 0)
-        FD_SET(a, &set);
-    if (b >= 0)
-        FD_SET(b, &set);
-    int n = pselect((a > b ? a : b) + 1, &set, NULL, NULL, &limit, &open_mask);
-    ready[0] = n > 0 && a >= 0 && FD_ISSET(a, &set);
-    ready[1] = n > 0 && b >= 0 && FD_ISSET(b, &set);
+#ifdef __linux__
+    struct pollfd polled[3];            /* not select: a client may leave us more than a thousand open files */
+    for (int i = 0; i < count; i++)
+        polled[i] = (struct pollfd){fds[i], POLLIN, 0};
+    int n = ppoll(polled, (nfds_t)count, &limit, &open_mask);
+    for (int i = 0; i < count; i++)
+        ready[i] = n > 0 && polled[i].revents;
+#else
+    fd_set set;
+    int last = -1;
+    FD_ZERO(&set);
+    for (int i = 0; i < count; i++)
+        if (fds[i] >= FD_SETSIZE) {
+            return -1;
+        } else if (fds[i] >= 0) {
+            FD_SET(fds[i], &set);
+            last = fds[i] > last ? fds[i] : last;
+        }
+    int n = pselect(last + 1, &set, NULL, NULL, &limit, &open_mask);
+    for (int i = 0; i < count; i++)
+        ready[i] = n > 0 && fds[i] >= 0 && FD_ISSET(fds[i], &set);
+#endif
     return n > 0 ? n : n < 0 && errno != EINTR ? -1 : 0;
 }
 
@@ -948,13 +991,14 @@ static int cut_short;               /* reading ended by one of our bounds, not b
 /* Read one document: until it is complete, end of file, 2 s of silence, 5 s in all, or 64 MiB. 0 = not complete. */
 static int read_payload(void)
 {
-    int bom_checked = 0, ready[2];
+    const int in = 0;
+    int bom_checked = 0, ready;
     make_room();
     for (;;) {
         int left = TOTAL_MS - (int)ms_since(started), wait = left < IDLE_MS ? left : IDLE_MS;
         if (scan.state == DONE || wait < 0)
             wait = 0;
-        int n = wait_readable(0, -1, wait, ready);
+        int n = wait_readable(&in, 1, wait, &ready);
         if (n < 0)
             return scan.state == DONE;  /* there is no stdin */
         if (n == 0 || payload_len == payload_room) {
@@ -1211,12 +1255,77 @@ static size_t search_seam(const uint8_t *text, size_t i, size_t len)
     return i;
 }
 
+#ifdef __SSE2__
+/* Of 64 bytes, a bit each: backslashes, all marks, dollars, what a backslash must not stand before, and (a superset of)
+ * the letters of literals. */
+typedef struct {
+    uint64_t slash, any, dollar, odd, letter;
+} Marks;
+
+static Marks marks_of(const uint8_t *s)
+{
+    const __m128i single = _mm_set1_epi8('\''), twice = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
+    const __m128i dollar = _mm_set1_epi8('$'), other = _mm_set1_epi8('/'), code = _mm_set1_epi8('u');
+    const __m128i comma = _mm_set1_epi8(',');       /* all of A-Z a-z 0-9 _ . - are above it */
+    Marks m = {0, 0, 0, 0, 0};
+#define BITS(found) ((uint64_t)(unsigned)_mm_movemask_epi8(found) << part)
+    for (int part = 0; part < WIDE; part += 16) {
+        __m128i v = _mm_loadu_si128((const void *)(s + part)), is_slash = _mm_cmpeq_epi8(v, slash);
+        m.slash |= BITS(is_slash);
+        m.any |= BITS(_mm_or_si128(is_slash, _mm_or_si128(_mm_cmpeq_epi8(v, single), _mm_cmpeq_epi8(v, twice))));
+        m.odd |= BITS(_mm_or_si128(is_slash, _mm_or_si128(_mm_cmpeq_epi8(v, other), _mm_cmpeq_epi8(v, code))));
+        m.dollar |= BITS(_mm_cmpeq_epi8(v, dollar));
+        m.letter |= BITS(_mm_cmpgt_epi8(v, comma));
+    }
+#undef BITS
+    return m;
+}
+
+/* The bits of these bytes, each moved to the byte behind. */
+static uint64_t behind(uint64_t bits, uint64_t bits_before)
+{
+    return bits << 1 | bits_before >> (WIDE - 1);
+}
+
+/* Where the run of marks begins that ends before this place. */
+static size_t run_before(const uint8_t *text, size_t end)
+{
+    while (end && is_mark(text[end - 1]))
+        end--;
+    return end;
+}
+#endif
+
 /* Literals that only taking the marks out makes visible (g''it, \rm): looked for where marks stand between two
  * letters that are neighbours in some literal. 0 when the text may spell letters another way. */
 static int search_seams(const uint8_t *text, size_t len)
 {
-    size_t seen = 0;
-    for (size_t block = 0; block < len; block += BLOCK)
+    size_t seen = 0, block = 0;
+#ifdef __SSE2__
+    Marks last = {0, 0, 0, 0, 0};
+    uint64_t open = 0;                  /* a run behind a letter reaches into this block */
+    for (; block + WIDE <= len; block += WIDE) {
+        Marks m = marks_of(text + block);
+        if ((m.odd & behind(m.slash, last.slash)) | (m.any & behind(m.dollar, last.dollar))) {
+            if (block && spells_otherwise(text, block - 1, len))
+                return 0;
+            for (uint64_t marks = m.any; marks; marks &= marks - 1)
+                if (spells_otherwise(text, block + (size_t)__builtin_ctzll(marks), len))
+                    return 0;
+        }
+        /* a run that begins behind a letter: added to its marks, that bit runs on to the byte behind them */
+        uint64_t begun = m.any & ~behind(m.any, last.any) & behind(m.letter, last.letter), ended;
+        int over = __builtin_add_overflow(m.any, begun, &ended);
+        over |= __builtin_add_overflow(ended, open, &ended);
+        open = (uint64_t)over;
+        for (ended &= ~m.any & m.letter; ended; ended &= ended - 1)
+            if (!search_seam(text, run_before(text, block + (size_t)__builtin_ctzll(ended)), len))
+                return 0;
+        last = m;
+    }
+    block = run_before(text, block);    /* a run that reaches over the edge is looked at from its begin */
+#endif
+    for (; block < len; block += BLOCK)
         for (unsigned marks = marks_in(text + block, len - block); marks; marks &= marks - 1) {
             size_t i = block + (size_t)__builtin_ctz(marks);
             if (i >= seen && !(seen = search_seam(text, i, len)))
@@ -1350,6 +1459,20 @@ static int route(int whole_document)
     for (int i = 0; i < module_count; i++)
         survivors += modules[i].may_act;
     return survivors;
+}
+
+/* Whether the one module that may act can run in Python's own process: a gate or an adviser that leaves nothing behind. */
+static int may_be_alone(void)
+{
+    int i = 0;
+    while (i < module_count && !modules[i].may_act)
+        i++;
+    if (i == module_count)
+        return 0;
+    const Module *m = &modules[i];
+    Text line = {m->id.at + m->id.len + 1, (size_t)(m->tools.at - m->id.at) - m->id.len - 1};
+    Text cls = word(&line), flags = word(&line);
+    return (same(cls, T("gate")) || same(cls, T("adviser"))) && !has(flags, T("background"));
 }
 
 /* ---- records ------------------------------------------------------------------------------------------------------- */
@@ -1587,29 +1710,45 @@ static int bundle_is_ours(void)
     return !plan.stale && plan.bundle.len && as_string(plan.bundle, path, sizeof path) && !stat(path, &st) && trusted(&st);
 }
 
+/* How Python is started. */
+typedef struct {
+    int bundled, observed, cut;
+    int alone;                      /* the one module that may act may run in Python's own process */
+    const char *failed;             /* "error:MS" or "timeout:MS": it did so, and this is how it ended */
+    int remains;                    /* a file of what that module said and printed, or -1 */
+} Way;
+
 /* The command that runs the reference front; 0 when a path is too long. */
-static int python_command(char **argv, int bundled, int piped, int observed, int cut)
+static int python_command(char **argv, const Way *way, int piped)
 {
-    static char python[4096], entry[4096], event_name[64], marker[32] = "--front=";
+    static char python[4096], entry[4096], event_name[64], marker[32] = "--front=", failed[64] = "--failed=";
     if (!as_string(plan.python, python, sizeof python) || !as_string(event, event_name, sizeof event_name) ||
-        !as_string(bundled ? plan.bundle : plan.entry, entry, sizeof entry))
+        !as_string(way->bundled ? plan.bundle : plan.entry, entry, sizeof entry))
         return 0;
     as_string(plan.crc.len && !plan.stale ? plan.crc : T("-"), marker + 8, sizeof marker - 8);
     char *fixed[] = {python, "-I", "-S", entry, event_name, "--plan", plan_folder};
     int n = sizeof fixed / sizeof *fixed;
     memcpy(argv, fixed, sizeof fixed);
-    if (cut)
+    if (way->cut)
         argv[n++] = "--cut";
-    if (observed)
+    if (way->observed)
         argv[n++] = "--observed";
+    if (piped && way->alone)
+        argv[n++] = "--alone";
+    if (piped && way->failed) {
+        as_string((Text){way->failed, strlen(way->failed)}, failed + 9, sizeof failed - 9);
+        argv[n++] = failed;
+    }
     if (piped)
         argv[n++] = marker;
     argv[n] = NULL;
     return 1;
 }
 
-/* Start `argv` on these four descriptors. 0, or what stood in the way. */
-static int spawn_python(char **argv, const int from[4], pid_t *pid)
+enum { HANDED = 5 };                /* descriptors that Python is given, from 0 on: the last is -1 but for what remains */
+
+/* Start `argv` on these descriptors. 0, or what stood in the way. */
+static int spawn_python(char **argv, const int from[HANDED], pid_t *pid)
 {
     posix_spawn_file_actions_t moves;
     posix_spawnattr_t attributes;
@@ -1619,7 +1758,7 @@ static int spawn_python(char **argv, const int from[4], pid_t *pid)
     if (failed)
         return failed;
     if (!(failed = posix_spawnattr_init(&attributes))) {
-        for (int to = 0; to < 4 && !failed; to++)
+        for (int to = 0; to < HANDED && from[to] >= 0 && !failed; to++)
             failed = posix_spawn_file_actions_adddup2(&moves, from[to], to);
         if (!failed)
             failed = posix_spawnattr_setsigdefault(&attributes, &term);
@@ -1635,12 +1774,45 @@ static int spawn_python(char **argv, const int from[4], pid_t *pid)
     return failed;
 }
 
+#ifdef __linux__
+/* The same below a process that does nothing else: the parent which a module in Python's own process sees. A module may
+ * kill its parent, and the front that answers for it must not be that. */
+static int spawn_below_keeper(char **argv, const int from[HANDED], pid_t *pid, pid_t *keeper)
+{
+    struct {
+        pid_t pid;
+        int failed;
+    } made = {0, EMFILE};
+    int told[2] = {-1, -1};
+    if (high_pipe(told) && (*keeper = fork()) == 0) {
+        made.failed = spawn_python(argv, from, &made.pid);
+        ssize_t written = write(told[1], &made, sizeof made);
+        while (written == (ssize_t)sizeof made && !made.failed && waitpid(made.pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+        _exit(0);
+    }
+    close(told[1]);
+    ssize_t n = -1;
+    while (*keeper > 0 && (n = read(told[0], &made, sizeof made)) < 0 && errno == EINTR)
+        ;
+    if (n != (ssize_t)sizeof made)
+        made.failed = EAGAIN;
+    close(told[0]);
+    if (*keeper > 0 && made.failed)
+        while (waitpid(*keeper, NULL, 0) < 0 && errno == EINTR)
+            ;
+    *pid = made.pid;
+    return made.failed;
+}
+#endif
+
 /* Where no process can be made: become the reference front. Better than no gate at all. Returns only if it fails. */
 static void become_python(int file, int observed, int cut)
 {
-    char *argv[12];
+    char *argv[14];
     sigset_t none;
-    if (!python_command(argv, 0, 0, observed, cut) || dup2(file, 0) != 0)
+    const Way way = {.observed = observed, .cut = cut, .remains = -1};
+    if (!python_command(argv, &way, 0) || dup2(file, 0) != 0)
         return;
     sigemptyset(&none);
     signal(SIGTERM, SIG_DFL), sigprocmask(SIG_SETMASK, &none, NULL);
@@ -1649,27 +1821,39 @@ static void become_python(int file, int observed, int cut)
 
 enum { NOT_THERE = -1, NOT_POSSIBLE = -2 };
 
+/* A Python that was started: the ends of what it is heard by, or -1. */
+typedef struct {
+    pid_t pid, child;               /* child: which of ours to wait for, it or its keeper */
+    int answer, control, printed;
+    uint64_t ran_ms;                /* how long a module was alone in it */
+} Started;
+
 /* Start the reference front on the payload: its pid, NOT_THERE (no such Python), or NOT_POSSIBLE. */
-static pid_t start_python(int bundled, int observed, int cut, int *answer, int *control)
+static Started start_python(const Way *way)
 {
-    char *argv[12];
-    int out[2] = {-1, -1}, word_of[2] = {-1, -1}, failed = EMFILE;
+    char *argv[14];
+    int out[2] = {-1, -1}, word_of[2] = {-1, -1}, printed[2] = {-1, -1}, failed = EMFILE;
     int file = payload_file(), null = high(open("/dev/null", O_RDWR));
-    pid_t pid = NOT_POSSIBLE;
-    if (file >= 0 && null >= 0 && high_pipe(out) && high_pipe(word_of) &&
-        python_command(argv, bundled, 1, observed, cut)) {
-        const int from[4] = {file, out[1], null, word_of[1]};
-        failed = spawn_python(argv, from, &pid);
+    Started one = {NOT_POSSIBLE, 0, -1, -1, -1, 0};
+    if (file >= 0 && null >= 0 && high_pipe(out) && high_pipe(word_of) && (!way->alone || high_pipe(printed)) &&
+        python_command(argv, way, 1)) {
+        const int from[HANDED] = {file, out[1], way->alone ? printed[1] : null, word_of[1], way->remains};
+#ifdef __linux__
+        if (way->alone)
+            failed = spawn_below_keeper(argv, from, &one.pid, &one.child);
+        else
+#endif
+            failed = spawn_python(argv, from, &one.pid), one.child = one.pid;
     }
     if (failed == ENOENT || failed == EACCES || failed == ENOEXEC || failed == ENOTDIR)
-        pid = NOT_THERE;
-    else if (failed) {
-        become_python(file, observed, cut);
-        pid = NOT_POSSIBLE;
-    }
-    close(file), close(null), close(out[1]), close(word_of[1]);
-    *answer = out[0], *control = word_of[0];
-    return pid;
+        one.pid = NOT_THERE;
+    else if (failed && !way->alone)
+        become_python(file, way->observed, way->cut);
+    if (failed && one.pid != NOT_THERE)
+        one.pid = NOT_POSSIBLE;
+    close(file), close(null), close(out[1]), close(word_of[1]), close(printed[1]);
+    one.answer = out[0], one.control = word_of[0], one.printed = printed[0];
+    return one;
 }
 
 /* Read some; 0 at the end of the pipe or when there is no more room. */
@@ -1684,39 +1868,92 @@ static int drain(int fd, Buffer *into)
     return n > 0;
 }
 
+/* The line that begins with this word, of what Python said of itself ("hello", "done FRAGMENT"). */
+static Text line_with(const Buffer *said, Text first_word)
+{
+    const char *at = said->at, *end = said->at + said->len;
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        if (!stop)
+            break;
+        if ((size_t)(stop - at) >= first_word.len && !memcmp(at, first_word.at, first_word.len))
+            return (Text){at, (size_t)(stop - at)};
+        at = stop + 1;
+    }
+    return (Text){"", 0};
+}
+
+/* Read what a module in Python's own process prints: its first part is kept, the rest must not stop it. */
+static int drain_printed(int fd, Buffer *into)
+{
+    static char lost[64 << 10];
+    Buffer rest = {lost, 0, sizeof lost};
+    return drain(fd, into->len < into->room ? into : &rest);
+}
+
+/* "alone MS" and the deadline of a module that runs in Python's own process, in ms; 0 while there is none. */
+static uint64_t alone_for(const Buffer *word_of)
+{
+    Text line = line_with(word_of, T("alone "));
+    uint64_t ms = 0;
+    line.at += line.len ? 6 : 0, line.len -= line.len ? 6 : 0;
+    return take_number(&line, &ms) ? ms : 0;
+}
+
 enum { WAITING, TOLD_TO_STOP, KILLED };
 
-/* Wait for both pipes to end. Past the deadline Python is told to stop, which it answers; then it is killed.
- * Returns how far that went. */
-static int wait_for(pid_t pid, int answer, int control, Buffer *said, Buffer *word_of)
+/* Wait for both pipes to end, or for the end of a module that runs in Python's own process. Past the deadline Python is
+ * told to stop, which it answers (a module alone does not); then it is killed. `begun` is when the first Python was started:
+ * one that answers for what has failed in another has what is left of the time. Returns how far that went. */
+static int wait_for(Started *one, struct timespec begun, Buffer *said, Buffer *word_of, Buffer *printed)
 {
-    struct timespec begun;
-    clock_gettime(CLOCK_MONOTONIC, &begun);
-    uint64_t limit = (plan.total_deadline_ms ? plan.total_deadline_ms : 8000) + PYTHON_MARGIN_MS;
-    int stage = WAITING, ready[2];
-    while (answer >= 0 || control >= 0) {
+    const uint64_t whole = (plan.total_deadline_ms ? plan.total_deadline_ms : 8000) + PYTHON_MARGIN_MS;
+    uint64_t limit = whole, alone = 0, since = 0;
+    int stage = WAITING, judged = 0, ready[3];
+    while (one->answer >= 0 || one->control >= 0) {
+        const int from[] = {one->answer, one->control, one->printed};
         uint64_t spent = ms_since(begun);
         if (told_to_stop && stage == WAITING)
             limit = spent;
         if (spent >= limit) {
             if (stage == KILLED)
                 break;
-            kill(pid, stage == WAITING ? SIGTERM : SIGKILL);
-            limit = spent + GRACE_MS;
+            kill(alone ? -one->pid : one->pid, stage == WAITING ? SIGTERM : SIGKILL);
+            if (alone)
+                kill(-one->pid, SIGCONT);
+            limit = spent + (alone ? MODULE_GRACE_MS : GRACE_MS);
             stage++;
         }
-        if (wait_readable(answer, control, (int)(limit - spent) + 1, ready) < 0)
+        if (wait_readable(from, 3, (int)(limit - spent) + 1, ready) < 0)
             break;
-        if (ready[0] && !drain(answer, said))
-            answer = -1;
-        if (ready[1] && !drain(control, word_of))
-            control = -1;
+        if (ready[0] && !drain(one->answer, said))
+            close(one->answer), one->answer = -1;
+        if (ready[1] && !drain(one->control, word_of))
+            close(one->control), one->control = -1;
+        if (ready[2] && !drain_printed(one->printed, printed))
+            close(one->printed), one->printed = -1;
         if (said->len == said->room || word_of->len == word_of->room)
             break;                      /* more than there can be: it is not our Python that speaks */
+        if (!alone && (alone = alone_for(word_of)))
+            since = ms_since(begun), limit = since + alone;
+        if (alone && !judged && stage == WAITING && (judged = line_with(word_of, T("judged")).len > 0))
+            limit = whole;
+        if (alone && (line_with(word_of, T("done")).len || line_with(word_of, T("failed")).len))
+            break;                      /* it has said all, and what it started may hold the pipes */
     }
-    if (answer >= 0 || control >= 0)
-        kill(pid, SIGKILL);
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+    if (alone) {
+        one->ran_ms = ms_since(begun) - since;
+        const int answer[] = {one->answer, one->printed};
+        while (wait_readable(answer, 2, 0, ready) > 0)
+            if (!(ready[0] && drain(one->answer, said)) && !(ready[1] && drain_printed(one->printed, printed)))
+                break;
+        kill(-one->pid, SIGKILL);       /* ended, or to be: whoever is left of its group goes with it */
+        kill(one->child, SIGCONT);
+    } else if (one->answer >= 0 || one->control >= 0) {
+        kill(one->pid, SIGKILL);
+    }
+    close(one->answer), close(one->control), close(one->printed);
+    while (waitpid(one->child, NULL, 0) < 0 && errno == EINTR)
         ;
     return stage;
 }
@@ -1797,42 +2034,77 @@ static size_t answer_for_gates(Text cause)
     return say(line.at, line.len);
 }
 
-/* The line that begins with this word, of what Python said of itself ("hello", "done FRAGMENT"). */
-static Text line_with(const Buffer *said, Text first_word)
+/* What is left of a module that failed in Python's own process, as a file for the Python that answers for it: what it
+ * said in its last line, then what it printed. -1 where no file can be had. */
+static int remains_of(Text last_line, const Buffer *printed)
 {
-    const char *at = said->at, *end = said->at + said->len;
-    while (at < end) {
-        const char *stop = memchr(at, '\n', (size_t)(end - at));
-        if (!stop)
-            break;
-        if ((size_t)(stop - at) >= first_word.len && !memcmp(at, first_word.at, first_word.len))
-            return (Text){at, (size_t)(stop - at)};
-        at = stop + 1;
-    }
-    return (Text){"", 0};
+    int fd = -1;
+#ifdef __linux__
+    fd = high(memfd_create("remains", MFD_CLOEXEC));
+#endif
+    if (fd >= 0 && !(write_all(fd, (const uint8_t *)last_line.at, last_line.len) && write_all(fd, (const uint8_t *)"\n", 1) &&
+                     write_all(fd, (const uint8_t *)printed->at, printed->len) && !lseek(fd, 0, SEEK_SET)))
+        close(fd), fd = -1;
+    return fd;
 }
 
-static void ask_python(int observed, int cut)
+/* Whether a module failed in Python's own process; then `way` says so to the Python that answers for it. */
+static int failed_alone(Way *way, const Started *one, int stage, const Buffer *word_of, const Buffer *printed)
 {
+    static char how[40];
+    if (one->pid <= 0 || !alone_for(word_of))
+        return 0;
+    Text last_line = line_with(word_of, T("failed "));
+    if (last_line.len)
+        last_line.at += 7, last_line.len -= 7;
+    int late = stage != WAITING || same(last_line, T("late"));
+    Line text = {how, 0, sizeof how - 1, 0};
+    put(&text, late ? T("timeout:") : T("error:")), put_number(&text, one->ran_ms, 1);
+    how[text.len] = 0;
+    way->failed = how;
+    way->remains = remains_of(late ? T("") : last_line, printed);
+    return 1;
+}
+
+static void ask_python(int observed, int cut, int alone)
+{
+    static char printed_room[MAX_CAPTURE];
     Buffer said = {answer_room, 0, sizeof answer_room}, word_of = {control_room, 0, sizeof control_room};
+    Buffer printed = {printed_room, 0, sizeof printed_room};
     Text hello, done;
+    Started one;
     pid_t pid;
-    int stage = WAITING, bundled = bundle_is_ours();
+    int stage;
+    Way way = {.bundled = bundle_is_ours(), .observed = observed, .cut = cut, .remains = -1};
 #ifdef __linux__
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    way.alone = alone && way.bundled;
+#else
+    (void)alone;
 #endif
+    struct timespec begun;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
     for (;;) {
-        int answer = -1, control = -1;
-        said.len = word_of.len = 0;
-        pid = start_python(bundled, observed, cut, &answer, &control);
+        said.len = word_of.len = printed.len = 0;
+        stage = WAITING;
+        one = start_python(&way);
+        pid = one.pid;
         if (pid > 0)
-            stage = wait_for(pid, answer, control, &said, &word_of);
-        close(answer), close(control);
+            stage = wait_for(&one, begun, &said, &word_of, &printed);
+        else
+            close(one.answer), close(one.control), close(one.printed);
         hello = line_with(&word_of, T("hello")), done = line_with(&word_of, T("done"));
-        if (hello.len || !bundled || pid <= 0 || stage != WAITING || told_to_stop)
+        if (way.alone && waitpid(-1, NULL, WNOHANG) >= 0)
+            kill_orphans();             /* what the module has started, and what of it is left */
+        if (way.alone && !done.len && !told_to_stop && (pid == NOT_POSSIBLE || failed_alone(&way, &one, stage, &word_of, &printed))) {
+            way.alone = 0;
+            continue;
+        }
+        if (hello.len || !way.bundled || pid <= 0 || stage != WAITING || told_to_stop)
             break;
-        bundled = 0;                    /* a bundle that does not start only costs time: begin again without it */
+        way.bundled = way.alone = 0;    /* a bundle that does not start only costs time: begin again without it */
     }
+    close(way.remains);
     if (done.len && (!said.len || is_one_object(&said))) {
         size_t out = say(said.at, said.len);
         if (done.len > 5)
@@ -2040,7 +2312,7 @@ int main(int argc, char **argv)
     if (certain && !survivors)
         record_call(0, T("\"ran\":{}"));
     else
-        ask_python(observed, cut_short);
+        ask_python(observed, cut_short, certain && survivors == 1 && may_be_alone());
     return 0;
 }
 #endif

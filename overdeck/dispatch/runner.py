@@ -43,6 +43,9 @@ OWN_TIMER_MARGIN_S = 0.5
 """A child's own timer fires this long after its deadline, should the parent be dead by then."""
 
 
+TOO_LONG = f"its verdict is over {MAX_VERDICT >> 20} MiB"
+
+
 class Terminated(BaseException):
     """The dispatcher itself got SIGTERM: the client's timeout, or a module that killed its parent."""
 
@@ -162,7 +165,7 @@ def run(modules: list[Module], ask: Ask, end: float, stage: Stage | None = None)
                         continue
                     spent = int((now - job.started) * 1000)
                     _terminate(job)
-                    job.outcome.fail(f"timed out after {spent} ms", end="timeout", trace=_tail(job))
+                    job.outcome.fail(f"timed out after {spent} ms", end="timeout", trace=tail(job.output))
                     _close(job, poll, jobs)
     except Terminated:
         _signal.signal(_signal.SIGTERM, _signal.SIG_IGN)
@@ -235,10 +238,10 @@ def _child(m: Module, ask: Ask, verdict: int, capture: int, deadline: float, sta
         verdict = 3
         posix.closerange(4, 4096)
         if not m.background:
-            sys.addaudithook(_become_subreaper)
+            watch_starts()
         if m.memory_mb or m.cpu_s:
             _limit(m.memory_mb, m.cpu_s)
-        line = _evaluate(m, ask)
+        line = evaluated(m, ask)
         view = memoryview(line)
         while view:
             view = view[posix.write(verdict, view) :]
@@ -246,8 +249,7 @@ def _child(m: Module, ask: Ask, verdict: int, capture: int, deadline: float, sta
     except BaseException:  # whatever the module did, the parent must see this process end
         pass
     finally:
-        if _subreaper:
-            descendants.kill(posix.getpid())
+        end_what_was_started()
         posix._exit(code)
 
 
@@ -265,7 +267,7 @@ def _limit(memory_mb: int, cpu_s: int) -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
 
 
-def _evaluate(m: Module, ask: Ask) -> bytes:
+def evaluated(m: Module, ask: Ask) -> bytes:
     """The verdict line of one module: a JSON verdict, ``null``, or ``{"error", "trace"}``."""
     path = f"{m.folder}/module.py"
     try:
@@ -330,21 +332,28 @@ def _finish(job: _Job, poll: select.poll, jobs: dict[int, _Job]) -> None:
     outcome = job.outcome
     while len(job.output) < MAX_CAPTURE and (chunk := _some(job.capture)):
         job.output += chunk
-    trace = _tail(job)
     if len(job.line) > MAX_VERDICT:
-        outcome.fail(f"its verdict is over {MAX_VERDICT >> 20} MiB", trace=trace)
-    elif not job.line.endswith(b"\n"):
-        outcome.fail("its process ended without a verdict", trace=trace)
+        outcome.fail(TOO_LONG, trace=tail(job.output))
     else:
-        try:
-            said = jsontext.loads(job.line.decode("utf-8", "surrogatepass"))
-            if isinstance(said, dict) and said.keys() == {"error", "trace"}:
-                outcome.fail(str(said["error"]), trace=f"{said['trace']}\n{trace}".strip())
-            else:
-                outcome.take(None if said is None else module.check(said, outcome.cls))
-        except ValueError as error:
-            outcome.fail(str(error), trace=trace)
+        read_verdict(outcome, bytes(job.line), tail(job.output))
     _close(job, poll, jobs)
+
+
+def read_verdict(outcome: Outcome, line: bytes, trace: str) -> bool:
+    """Take a module's verdict line, or why there is none; True for a verdict."""
+    if not line.endswith(b"\n"):
+        outcome.fail("its process ended without a verdict", trace=trace)
+        return False
+    try:
+        said = jsontext.loads(line.decode("utf-8", "surrogatepass"))
+        if isinstance(said, dict) and said.keys() == {"error", "trace"}:
+            outcome.fail(str(said["error"]), trace=f"{said['trace']}\n{trace}".strip())
+            return False
+        outcome.take(None if said is None else module.check(said, outcome.cls))
+    except ValueError as error:
+        outcome.fail(str(error), trace=trace)
+        return False
+    return True
 
 
 def _adopted_is_over(job: _Job, fd: int, poll: select.poll, jobs: dict[int, _Job]) -> bool:
@@ -380,13 +389,13 @@ def _finish_adopted(job: _Job, poll: select.poll, jobs: dict[int, _Job]) -> None
         outcome.take(module.encode(module.raw(answer), outcome.cls))
     if lost or job.status not in (0, 2):
         failed = lost or (f"exit {job.status}" if job.status >= 0 else f"killed by signal {-job.status}")
-        outcome.over, outcome.cause, outcome.trace = True, failed, _tail(job)
+        outcome.over, outcome.cause, outcome.trace = True, failed, tail(job.output)
         outcome.end = outcome.end if answer is not None else "error"
     outcome.over = True
 
 
-def _tail(job: _Job) -> str:
-    return job.output[-4096:].decode("utf-8", "replace")
+def tail(output: bytes | bytearray) -> str:
+    return output[-4096:].decode("utf-8", "replace")
 
 
 def _terminate(job: _Job) -> None:
@@ -468,6 +477,17 @@ def _exited(job: _Job) -> bool:
 
 _subreaper = False
 _STARTS = frozenset(("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "os.exec"))
+
+
+def watch_starts() -> None:
+    """From now on, what this process starts is made its own: see ``end_what_was_started``."""
+    sys.addaudithook(_become_subreaper)
+
+
+def end_what_was_started() -> None:
+    """Kill what a module has started in this process since ``watch_starts``."""
+    if _subreaper:
+        descendants.kill(posix.getpid())
 
 
 def _become_subreaper(event: str, arguments: tuple[object, ...]) -> None:

@@ -8,7 +8,7 @@ import posix
 
 from overdeck import __version__
 from overdeck.dispatch import jsontext, updatecheck
-from overdeck.dispatch.plan import stamp
+from overdeck.dispatch.plan import digest, stamp
 from overdeck.statusline.line import MAX_COLUMNS, Facts
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ class Look:
         workspace = payload.get("workspace")
         folder = _text(workspace, "current_dir") or _text(payload, "cwd")
         self.session = _text(payload, "session_id")
-        self.name = _text(payload, "session_name") or self.session[:8]
+        self.name = _text(payload, "session_name")
         self.model = _text(payload.get("model"), "display_name") or _text(payload.get("model"), "id")
         self.folder = folder if folder.startswith("/") else _here()
         self.state = _xdg(environ, "XDG_STATE_HOME", ".local/state")
@@ -55,13 +55,27 @@ class Look:
 
     def key(self) -> str:
         """Everything the line is made of, and who we are."""
-        inputs = [(path, stamp(path)) for path in (self.calls_log, f"{self.state}/{updatecheck.FOUND}")]
+        paths = (self.calls_log, f"{self.state}/{updatecheck.FOUND}", *([] if self.name else [self.name_file]))
+        inputs = [(path, stamp(path)) for path in paths]
         who = (__version__, posix.geteuid(), self.session, self.name, self.model)
         return repr((who, self.room, self.colour, inputs, self.registry_key()))
 
     @property
     def calls_log(self) -> str:
         return f"{self.state}/hook-calls.jsonl"
+
+    @property
+    def name_file(self) -> str:
+        """Where the module ``session-name`` keeps what it called the session: ``sessionnames.py``, dearer to import."""
+        return f"{self.state}/modules/session-name/{digest(self.session.encode('utf-8', 'replace'))}.json"
+
+    def shown_name(self) -> str:
+        """What the client calls the session, else what the module did, else the beginning of its id."""
+        if not self.name and self.session and _there(self.name_file):
+            from overdeck.dispatch.sessionnames import name_of
+
+            return name_of(self.state, self.session) or self.session[:8]
+        return self.name or self.session[:8]
 
     def registry_key(self) -> str:
         """The registry's own files: it is read again only when one of them moved."""
@@ -85,7 +99,7 @@ class Look:
         if root:
             found = cache.kept(f"incidents {root}", self.registry_key(), lambda: _open_incidents(root, ours))
         return Facts(
-            session=self.name,
+            session=self.shown_name(),
             model=self.model,
             calls=len(spent),
             mean_us=sum(spent) // len(spent) if spent else 0,

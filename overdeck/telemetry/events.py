@@ -17,6 +17,8 @@ from overdeck.errors import usage
 
 MOST_BYTES = 32 << 20
 """Of one file, from its end: twice what its writers let it grow to."""
+OWN_SESSIONS = "overdeck-"
+"""Calls of our own making (`doctor` tries the front) are no events of anybody's session."""
 HEAD_BYTES = 4096
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.*")
 
@@ -67,8 +69,7 @@ def wanted(type: str, patterns: Sequence[str]) -> bool:
 
 def look(path: Path, before: Look | None, patterns: Sequence[str], *, last: int) -> Look:
     """What the log gained since ``before``; at the first look its ``last`` events. Raises OSError."""
-    found: list[Event] = []
-    broken = 0
+    pieces = []
     offsets = {}
     logs = _both(path)
     for fd in logs:
@@ -82,17 +83,32 @@ def look(path: Path, before: Look | None, patterns: Sequence[str], *, last: int)
             start = max(0 if start > st.st_size else start, st.st_size - MOST_BYTES)  # shorter: begun anew
             log.seek(start)
             data = log.read(MOST_BYTES)
-        whole = data[: data.rfind(b"\n") + 1]  # what is not ended yet is read when it is
-        offsets[key] = start + len(whole)
-        for line in whole.split(b"\n")[:-1]:
+        end = data.rfind(b"\n") + 1  # what is not ended yet is read when it is
+        offsets[key] = start + end
+        pieces.append(data[:end])
+    found: list[Event] = []
+    if before is None:
+        for piece in reversed(pieces):
+            for line in reversed(piece.split(b"\n")):
+                if len(found) == last:
+                    break
+                event = _event(line)
+                if event is not None and _asked_for(event, patterns):
+                    found.append(event)
+        return Look(found[::-1], 0, offsets, bool(logs))
+    broken = 0
+    for piece in pieces:
+        for line in piece.split(b"\n")[:-1]:
             event = _event(line)
             if event is None:
                 broken += bool(line.strip())
-            elif wanted(event.type, patterns):
+            elif _asked_for(event, patterns):
                 found.append(event)
-    if before is None:
-        found, broken = (found[-last:] if last else []), 0
     return Look(found, broken, offsets, bool(logs))
+
+
+def _asked_for(event: Event, patterns: Sequence[str]) -> bool:
+    return wanted(event.type, patterns) and not event.session.startswith(OWN_SESSIONS)
 
 
 def _both(path: Path) -> list[int]:

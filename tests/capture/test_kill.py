@@ -59,7 +59,7 @@ class Writer:
                     "sub": False,
                     "in": 9,
                 }
-                observing.observe(self.spool, call, {})
+                observing.observe("capture", self.spool, call, {})
                 os.write(said, b"+")
         finally:
             os._exit(0)

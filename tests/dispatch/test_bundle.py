@@ -48,17 +48,23 @@ def test_a_bundle_that_finds_its_plan_stale_makes_it_anew(tmp_path: Path, client
     assert "held" in run_bundle(front, bundle)
 
 
-def test_a_bundle_whose_sources_have_changed_imports_them(front: Front, tmp_path: Path) -> None:
-    package = tmp_path / "copy" / "overdeck"
+def copied(front: Front, folder: Path) -> Path:
+    """A dispatcher of the front's own that a test may edit; its folder."""
+    package = folder / "copy" / "overdeck"
     shutil.copytree(
         Path(front.recipe.entry).parent, package / "dispatch", ignore=shutil.ignore_patterns("__pycache__")
     )
     (package / "__init__.py").touch()
     front.recipe.entry = str(package / "dispatch" / "entry.py")
+    return package / "dispatch"
+
+
+def test_a_bundle_whose_sources_have_changed_imports_them(front: Front, tmp_path: Path) -> None:
+    dispatcher = copied(front, tmp_path)
     front.module("gate", "return deny('held')")
     front.install()
     bundle = bundle_of(front)
-    merge = package / "dispatch" / "merge.py"
+    merge = dispatcher / "merge.py"
     merge.write_text(
         merge.read_text().replace('f"[{outcome.id}] {outcome.text}"', 'f"<{outcome.id}> {outcome.text}"')
     )
@@ -66,6 +72,15 @@ def test_a_bundle_whose_sources_have_changed_imports_them(front: Front, tmp_path
     front.config.touch()
     front.call(bash("ls"))
     assert bundle_of(front) != bundle, "the next plan has a bundle of the new sources"
+
+
+def test_what_few_calls_need_is_compiled_anew_when_its_source_has_changed(front: Front, tmp_path: Path) -> None:
+    dispatcher = copied(front, tmp_path)
+    front.module("gate", "from overdeck.dispatch import shell\nreturn deny(str(shell.MAX_LETTERS))")
+    front.install()
+    shell = dispatcher / "shell.py"
+    shell.write_text(shell.read_text().replace("MAX_LETTERS = 256 << 10", "MAX_LETTERS = 1234567"))
+    assert "1234567" in run_bundle(front, bundle_of(front))
 
 
 @pytest.mark.parametrize("damage", ["gone", "empty", "garbage", "no code", "another file's", "a flipped letter"])

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import logbooks
 import pytest
-from statuslines import Desk
+from statuslines import SESSION, Desk
 
+from overdeck.dispatch.sessionnames import keep
 from overdeck.dispatch.updatecheck import FOUND
 from overdeck.errors import OverdeckError
 from overdeck.incidents.registry import locate
@@ -17,6 +18,19 @@ from overdeck.statusline.look import Look
 def test_a_session_that_is_new_has_its_name_and_its_model(desk: Desk) -> None:
     assert desk.line() == "9251e759 · Opus 4.8 (1M context)"
     assert desk.line(session_name="the refactoring") == "the refactoring · Opus 4.8 (1M context)"
+
+
+def test_a_session_is_shown_by_the_name_that_was_kept_of_it_as_soon_as_there_is_one(desk: Desk) -> None:
+    folder = desk.state / "modules" / "session-name"
+    folder.mkdir(parents=True, mode=0o700)
+    assert desk.line().startswith("9251e759 · ")
+    keep(str(folder), "another", "Another")
+    assert desk.line().startswith("9251e759 · ")
+    keep(str(folder), SESSION, "Fix login page")
+    assert desk.line().startswith("Fix login page · ")
+    assert desk.line(session_name="the refactoring").startswith("the refactoring · ")
+    next(file for file in folder.iterdir() if "Fix" in file.read_text()).write_text("{")
+    assert desk.line().startswith("9251e759 · ")
 
 
 def test_the_cost_of_a_call_is_the_mean_of_the_last_twenty_of_this_session(desk: Desk) -> None:

@@ -58,15 +58,6 @@ def with_events(front: "Front") -> None:
     (folder / "module.toml").write_text(f"{head}[events]\n{kept}\n{rest[rest.index('[zero_fire]') :]}")
 
 
-def only(*ids: str, more: dict[str, str] | None = None) -> str:
-    """A config in which these shipped modules are on and no other; ``more`` are lines of their tables, by id."""
-    modules = [read_manifest(str(path.parent)) for path in sorted(shipped("modules").glob("*/module.toml"))]
-    packs = sorted({module.pack for module in modules if module.id in ids})
-    tables = dict(more or {})
-    tables |= {module.id: "enabled = false" for module in modules if module.pack in packs and module.id not in ids}
-    return f"packs = {json.dumps(packs)}\n" + "".join(f"[modules.{id}]\n{lines}\n" for id, lines in tables.items())
-
-
 @dataclass
 class Reply:
     """What one run of the front did."""
@@ -139,6 +130,14 @@ class Front:
         )
         return folder
 
+    def ship(self, *ids: str, more: dict[str, str] | None = None) -> None:
+        """Shipped modules, these and no others, switched on by their packs; ``more``: lines of their tables, by id."""
+        for id in ids:
+            shutil.copytree(shipped("modules", id), self.modules / id)
+        packs = sorted({read_manifest(str(self.modules / id)).pack for id in ids})
+        tables = "".join(f"[modules.{id}]\n{lines}\n" for id, lines in (more or {}).items())
+        self.config.write_text(f"packs = {json.dumps(packs)}\n{tables}")
+
     def install(self, *events: str) -> None:
         """Write recipe and plans, as ``overdeck install`` does; where a few events are enough, their plans alone."""
         replace(f"{self.recipe.plans}/{planning.RECIPE}", self.recipe.encode())
@@ -178,9 +177,9 @@ class Front:
         return _lines(self.state / "errors" / f"{module}.jsonl")
 
 
-def ambient(root: Path, ids: tuple[str, ...]) -> Front:
+def ambient(root: Path, ids: tuple[str, ...], client: str = "claude") -> Front:
     """A front with these shipped modules, which are of the pack ``ambient``, on."""
-    front = Front(root)
+    front = Front(root, client=client)
     for id in ids:
         shutil.copytree(shipped("modules", id), front.modules / id)
     configure(front)

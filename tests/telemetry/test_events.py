@@ -97,6 +97,11 @@ def test_following_begins_before_there_is_a_log(log: Path) -> None:
     assert types(next(looks)) == ["b.two"]
 
 
+def test_calls_that_the_doctor_makes_are_no_events(log: Path) -> None:
+    log.write_bytes(line("tool.called").replace(b'"s1"', b'"overdeck-doctor"') + line("turn.done"))
+    assert types(look(log, None, [], last=10)) == ["turn.done"]
+
+
 def test_types_are_asked_for_by_topic() -> None:
     assert wanted("work.created", [pattern("work")]) and wanted("work.created", [pattern("work.*")])
     assert wanted("custom.build.done", ["custom.*"]) and wanted("turn.done", ["tool.*", "*.done"])
