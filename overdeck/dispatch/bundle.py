@@ -135,7 +135,7 @@ def build(entry: str, folder: str, client: str = "claude", *, reuse: bool = Fals
     if reuse and _whole(path, key) and all(_whole(file) for _, (_, file, _) in waiting):
         return path
     for _, (source, file, _) in waiting:
-        _write(file, kept.seal(_compiled(source, stamps[source])))
+        _write(file, kept.seal(_compiled(source, stamps[source])), lasting=False)
     first = tuple(
         (f"overdeck.dispatch.{name}", marshal.loads(_compiled(places[name], stamps[places[name]]))) for name in now
     )
@@ -199,7 +199,7 @@ def keep_code(source: str, folder: str, *, reuse: bool = False) -> tuple[str, li
     stamped = stamp(source)
     name = f"{folder}/code/{_key((source, stamped))}"
     if not (reuse and _whole(name)):
-        _write(name, kept.seal(marshal.dumps(kept.compiled(source))))
+        _write(name, kept.seal(marshal.dumps(kept.compiled(source))), lasting=False)
     return name, list(stamped)
 
 
@@ -219,11 +219,11 @@ def _whole(path: str, key: str = "") -> bool:
     return len(content) > len(kept.seal(b"")) and content == kept.seal(content[len(kept.seal(b"")) :])
 
 
-def _write(path: str, content: bytes) -> None:
+def _write(path: str, content: bytes, *, lasting: bool = True) -> None:
     """Write a file unless these very bytes are there: one that was damaged is mended by the next install."""
     try:
         if kept.read(path) == content and not trusted(path):
             return
     except OSError:
         pass
-    replace(path, content)
+    replace(path, content, lasting=lasting)

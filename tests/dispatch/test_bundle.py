@@ -105,6 +105,98 @@ def test_kept_code_that_is_damaged_is_compiled_again(front: Front, damage: str) 
     assert "held" in front.call(bash("ls")).reason
 
 
+COUNTED = """
+import sys
+sys.path.insert(0, ROOT)
+from overdeck.authoring.fleet import write_plans
+from overdeck.dispatch.planning import Recipe
+seen = []
+sys.addaudithook(lambda name, args: seen.append(args[1]) if name == "compile" and args[0] is not None else None)
+write_plans(Recipe.load(PLANS))
+print(sum(name.endswith("/dispatch/front.py") for name in seen if isinstance(name, str)))
+"""
+
+
+def test_the_plans_of_many_events_compile_the_dispatcher_once(front: Front) -> None:
+    front.module("gate", "return None", events={"PreToolUse": "*", "PostToolUse": "*"})
+    front.install("Stop")
+    before = {path.name for path in front.plans.glob("*.plan")}
+    root = front.recipe.entry.rpartition("/overdeck/dispatch/")[0]
+    script = COUNTED.replace("ROOT", repr(root)).replace("PLANS", repr(front.recipe.plans))
+    done = subprocess.run([front.recipe.python, "-c", script], capture_output=True, text=True, check=True)
+    assert len({path.name for path in front.plans.glob("*.plan")}) == len(before) + 2
+    assert done.stdout == "1\n"
+
+
+def compiled_by_a_rebuild(front: Front) -> set[str]:
+    """The files that a rebuild of the plan of PreToolUse compiles; what has been installed is left as it is."""
+    script = """
+import sys
+sys.path.insert(0, ROOT)
+from overdeck.dispatch import rebuild
+seen = set()
+sys.addaudithook(lambda name, args: seen.add(str(args[1])) if name == "compile" else None)
+plan, said = rebuild.rebuild(PLANS, "PreToolUse", None, "")
+assert plan is not None and not said, said
+print("\\n".join(seen))
+"""
+    root = front.recipe.entry.rpartition("/overdeck/dispatch/")[0]
+    script = script.replace("ROOT", repr(root)).replace("PLANS", repr(front.recipe.plans))
+    done = subprocess.run([front.recipe.python, "-c", script], capture_output=True, text=True, check=True)
+    return {name for name in done.stdout.splitlines() if name.endswith(("/front.py", "/shell.py", "/module.py"))}
+
+
+def test_a_rebuild_compiles_nothing_that_is_kept_whole(front: Front) -> None:
+    front.module("gate", "return deny('held')")
+    front.install()
+    assert compiled_by_a_rebuild(front) == set()
+
+
+@pytest.mark.parametrize("damage", ["gone", "halved", "flipped", "writable by others", "another's", "empty"])
+def test_a_rebuild_mends_a_bundle_that_is_not_whole(front: Front, damage: str) -> None:
+    front.module("gate", "return deny('held')")
+    front.install()
+    bundle = bundle_of(front)
+    good = bundle.read_bytes()
+    if damage == "gone":
+        bundle.unlink()
+    elif damage == "writable by others":
+        bundle.chmod(0o666)
+    elif damage == "another's":
+        other = bundling.build(front.recipe.entry, front.recipe.plans, "codex")
+        Path(other).replace(bundle)
+    else:
+        flipped = good.replace(b"fail_side", b"fail_sibe").replace(b"deny", b"pass")
+        bundle.write_bytes({"halved": good[: len(good) // 2], "flipped": flipped, "empty": b""}[damage])
+    assert compiled_by_a_rebuild(front)
+    assert bundle.read_bytes()[:8] == good[:8] and bundle.stat().st_mode & 0o777 == 0o600
+    # by its code: the bytes of marshal differ from process to process
+    assert marshal.loads(bundle.read_bytes()[16:]).co_consts == marshal.loads(good[16:]).co_consts
+
+
+@pytest.mark.parametrize(
+    "damage", ["gone", "empty", "cut to its digest", "a flipped letter", "writable by others"]
+)
+def test_a_rebuild_mends_kept_code_that_is_not_whole(front: Front, damage: str) -> None:
+    front.module("gate", "return deny('held')")
+    front.install()
+    good = {path: path.read_bytes() for path in (front.plans / "code").iterdir()}
+    for path, raw in good.items():
+        if damage == "gone":
+            path.unlink()
+        elif damage == "writable by others":
+            path.chmod(0o666)
+        elif damage == "a flipped letter":
+            path.write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]))
+        else:
+            path.write_bytes(b"" if damage == "empty" else raw[:16])
+    assert {name.rpartition("/")[2] for name in compiled_by_a_rebuild(front)} >= {"shell.py", "module.py"}
+    for path, raw in good.items():
+        mended = path.read_bytes()
+        assert mended == seal(mended[16:]) and path.stat().st_mode & 0o777 == 0o600
+        assert marshal.loads(mended[16:]) == marshal.loads(raw[16:])
+
+
 def test_imports_are_read_from_the_top_level_and_only_known_names_count(front: Front) -> None:
     folder = front.module("gate", "import os\nreturn None")
     code = folder / "module.py"
