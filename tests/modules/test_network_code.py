@@ -34,8 +34,8 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
         ("hides", "sys.modules"), ("hides", "__dict__"), ("hides", "__import__"), ("hides", "exec"),
         ("hides", "getattr"),
     },
-    # Compiles the dispatcher and the modules; names of its own constants are all it imports.
-    "dispatch/bundle.py": {("hides", "__import__"), ("hides", "compile")},
+    # Compiles the dispatcher and the modules; names of its own constants are all it imports, to ask where they are.
+    "dispatch/bundle.py": {("hides", "__import__"), ("hides", "compile"), ("hides", "__spec__"), ("hides", "getattr")},
     "dispatch/kept.py": {("hides", "compile")},
     # Fields of a class of their own, by name.
     "dispatch/planning.py": {("hides", "getattr")},
