@@ -80,9 +80,9 @@ NOW = ("jsontext", "clients", "plan", "kept", "module", "record", "runner", "alo
 """What every call needs, each before those that import it; what is in neither list is found the usual way."""
 
 LATER = (
-    "adopted", "commandrules", "descendants", "eventlog", "failside", "keepgoing", "lastresponse", "matchers",
-    "observing", "ownfolder", "places", "rawanswer", "said", "sessionfiles", "sessionnames", "shell",
-    "shellscripts", "shelltext", "stdin", "writing",
+    "adopted", "kit.commandrules", "descendants", "eventlog", "failside", "keepgoing", "kit.lastresponse", "matchers",
+    "observing", "kit.ownfolder", "kit.places", "rawanswer", "kit.said", "kit.sessionfiles", "kit.sessionnames", "kit.shell",
+    "kit.shellscripts", "kit.shelltext", "stdin", "writing",
 )  # fmt: skip
 """What few calls need: read and made a module at the first look into it."""
 

@@ -404,19 +404,19 @@ def _preloadable(name: str) -> bool:
 _DISPATCH_API = tuple(
     f"overdeck.dispatch.{name}"
     for name in (
-        "asking",
-        "commandrules",
+        "kit.asking",
+        "kit.commandrules",
         "eventlog",
-        "gitcommand",
-        "lastresponse",
+        "kit.gitcommand",
+        "kit.lastresponse",
         "module",
-        "ownfolder",
-        "passed",
-        "said",
-        "sessionfiles",
-        "sessionnames",
-        "shell",
-        "worktree",
+        "kit.ownfolder",
+        "kit.passed",
+        "kit.said",
+        "kit.sessionfiles",
+        "kit.sessionnames",
+        "kit.shell",
+        "kit.worktree",
     )
 )
 _SHARED = frozenset((

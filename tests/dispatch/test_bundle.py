@@ -76,7 +76,7 @@ def test_a_bundle_whose_sources_have_changed_imports_them(front: Front, tmp_path
 
 def test_what_few_calls_need_is_compiled_anew_when_its_source_has_changed(front: Front, tmp_path: Path) -> None:
     dispatcher = copied(front, tmp_path)
-    front.module("gate", "from overdeck.dispatch import shell\nreturn deny(str(shell.MAX_LETTERS))")
+    front.module("gate", "from overdeck.dispatch.kit import shell\nreturn deny(str(shell.MAX_LETTERS))")
     front.install()
     shell = dispatcher / "shell.py"
     shell.write_text(shell.read_text().replace("MAX_LETTERS = 256 << 10", "MAX_LETTERS = 1234567"))

@@ -14,9 +14,10 @@ import pytest
 from fronts import Front, recorded
 from waiting import until
 
-from overdeck.dispatch import planning, updatecheck
+from overdeck.dispatch import planning
+from overdeck.dispatch.kit import updatecheck
+from overdeck.dispatch.kit.updatecheck import FOUND, HOUR_S, LOCK, Versions, order
 from overdeck.dispatch.plan import parse, read_plan
-from overdeck.dispatch.updatecheck import FOUND, HOUR_S, LOCK, Versions, order
 from overdeck.paths import shipped
 
 START = recorded("claude-code/SessionStart.startup")
@@ -183,7 +184,7 @@ def test_a_worker_is_started_at_most_once_an_hour(front: Front) -> None:
 
 
 RACER = (
-    "import sys; sys.path.append(sys.argv[1])\nfrom overdeck.dispatch import updatecheck\n"
+    "import sys; sys.path.append(sys.argv[1])\nfrom overdeck.dispatch.kit import updatecheck\n"
     "sys.stdin.readline()\nprint(updatecheck.start(sys.argv[2]))"
 )
 
