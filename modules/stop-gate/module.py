@@ -1,7 +1,7 @@
 """Keeps a turn that changed files from ending with one question, and lets the answer end it.
 
 Counts work (rows of work-rows), not answers: running the check it asked for, or the next Stop, brings no second
-question. It is stamped before it blocks; see overdeck.dispatch.kit.asking for the bounds that it shares with checkpoint.
+question. It is stamped before it blocks; the bounds that it shares with checkpoint are overdeck.dispatch.kit.asking.
 """
 
 from overdeck.dispatch.kit.asking import next_question

@@ -1,6 +1,6 @@
 """Says once a session, for each rule, that another tool fits better. It advises, and never holds a command.
 
-Reads the command as a shell would (overdeck.dispatch.kit.shell). A command under ``timeout`` is left alone, for it ends.
+Reads the command as a shell would (overdeck.dispatch.kit.shell). A command under ``timeout`` is left alone: it ends.
 """
 
 from overdeck.dispatch.kit.commandrules import located
