@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fronts import Front, compiled, recorded, ship
+from fronts import Front, compiled, recorded
 
 from overdeck.dispatch.eventlog import MAX_BYTES, TOPICS, emit
 from overdeck.dispatch.module import Call
@@ -28,7 +28,7 @@ def front(request: pytest.FixtureRequest, tmp_path: Path) -> Front:
 
 
 def with_events(front: Front, *more: str) -> Front:
-    ship(front, "events", *more)
+    front.ship("events", *more)
     front.install()
     return front
 
@@ -147,7 +147,7 @@ def test_a_type_that_nobody_defined_is_refused() -> None:
 
 
 def test_where_the_owner_keeps_no_events_nobody_writes_one(front: Front) -> None:
-    ship(front, "ratings")
+    front.ship("ratings")
     front.install()
     front.call({**recorded("claude-code/UserPromptSubmit"), "prompt": "9"})
     assert not (front.state / "events.jsonl").exists()
@@ -179,7 +179,7 @@ def test_a_disk_that_takes_nothing_is_felt_by_no_call(front: Front) -> None:
 
 def test_another_clients_calls_have_the_same_types(tmp_path: Path) -> None:
     front = Front(tmp_path, client="gemini")
-    ship(front, "events")
+    front.ship("events")
     front.install()
     front.call(recorded("gemini-cli/BeforeTool.run_shell_command"), "PreToolUse")
     front.call(recorded("gemini-cli/AfterAgent"), "Stop")

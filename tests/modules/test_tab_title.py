@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fronts import Front, names_of, recorded, ship
+from fronts import Front, names_of, recorded
 from hypothesis import given
 from hypothesis import strategies as st
 from terminals import Terminal, needs_tmux
@@ -52,7 +52,7 @@ def front(tmp_path_factory: pytest.TempPathFactory) -> Front:
 
 def with_modules(root: Path, *modules: str) -> Front:
     front = Front(root / "fleet")
-    ship(front, *modules)
+    front.ship(*modules)
     front.install()
     return front
 

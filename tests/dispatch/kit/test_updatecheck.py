@@ -28,7 +28,7 @@ def front(tmp_path: Path) -> Front:
     """A fleet whose code is a copy, so that a test can make it another version."""
     front = Front(tmp_path / "fleet")
     package = tmp_path / "code" / "overdeck"
-    source = Path(updatecheck.__file__).parent
+    source = Path(updatecheck.__file__).parent.parent
     shutil.copytree(source, package / "dispatch", ignore=shutil.ignore_patterns("__pycache__", "*.c"))
     (package / "__init__.py").write_text('"""Overdeck."""\n\n__version__ = "0.2.0"\n')
     front.recipe.entry = str(package / "dispatch" / "entry.py")
@@ -191,7 +191,7 @@ RACER = (
 
 def test_of_many_that_start_at_once_one_does(front: Front) -> None:
     hanging(front)
-    root = str(Path(updatecheck.__file__).parent.parent.parent)
+    root = str(Path(updatecheck.__file__).parents[3])
     racers = [
         subprocess.Popen(
             [sys.executable, "-I", "-S", "-c", RACER, root, str(front.state)],
