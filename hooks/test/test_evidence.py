@@ -387,25 +387,63 @@ ssize_t write(int fd, const void *bytes, size_t size)
     ssize_t (*real)(int, const void *, size_t) = (ssize_t (*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
     if (!done && memmem(bytes, size, "\\"id\\":", 5)) {
         done = 1;
-        unlink(getenv("SPOOL"));
+        unlink(getenv("LOG"));
     }
     return real(fd, bytes, size);
 }
 """
+ROLL = """
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int flock(int fd, int how)
+{
+    rename(getenv("LOG"), getenv("ASIDE"));
+    close(open(getenv("LOG"), O_WRONLY | O_CREAT, 0600));
+    return 0;
+}
+"""
+
+
+def between(tmp_path: Path, source: str) -> str:
+    """A library loaded into the front (a dynamic build) that does what somebody else does at the worst moment."""
+    (tmp_path / "between.c").write_text(source)
+    library = tmp_path / "between.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "between.c"], check=True)
+    return str(library)
 
 
 def test_a_line_written_to_a_spool_that_was_just_removed_is_written_again(
     tmp_path: Path, native_front: Path
 ) -> None:
-    """Between the open and the write the last name of the file goes: a library loaded into the front removes it."""
-    (tmp_path / "unlink.c").write_text(UNLINK)
-    library = tmp_path / "unlink.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "unlink.c"], check=True)
+    """Between the open and the write the last name of the file goes."""
     front = switch_on(Front(tmp_path / "front", native=native_front), "PostToolUse", ids=EVIDENCE)
     path = front.state / "modules" / "capture" / "spool.jsonl"
     path.write_text('{"ts":"an older line, that the replay has taken"}\n')
-    front.call(used(), env={"LD_PRELOAD": str(library), "SPOOL": str(path)})
+    front.call(used(), env={"LD_PRELOAD": between(tmp_path, UNLINK), "LOG": str(path)})
     assert [line["session"] for line in written(front, "capture")] == ["s"]
+
+
+def test_a_journal_that_another_has_just_rolled_is_not_rolled_again(tmp_path: Path, native_front: Path) -> None:
+    """Between the look at the size and the rename somebody else has renamed it."""
+    front = switch_on(Front(tmp_path / "front", native=native_front), "PostToolUse", ids=EVIDENCE)
+    path = front.state / "modules" / "journal" / "journal.jsonl"
+    path.write_bytes(bytes(planning.DEFAULT_NATIVE_BYTES) + b"\n")
+    aside = path.with_name("journal.jsonl.1")
+    front.call(used(), env={"LD_PRELOAD": between(tmp_path, ROLL), "LOG": str(path), "ASIDE": str(aside)})
+    assert aside.stat().st_size == planning.DEFAULT_NATIVE_BYTES + 1, "what was set aside is still there"
+    assert path.read_text().count("\n") == 1
+
+
+def test_nor_by_the_python_twin(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(bytes(100) + b"\n")
+    fd = os.open(path, os.O_RDWR | os.O_APPEND)
+    observing.append(str(path), b"{}\n", 99, spooled=False)
+    assert not observing._written(fd, str(path), b"{}\n", 99, spooled=False, first=True), "it opens it again"
+    assert path.with_name("journal.jsonl.1").stat().st_size == 101 and path.read_text() == "{}\n"
+    os.close(fd)
 
 
 def test_so_it_is_by_the_python_twin(tmp_path: Path) -> None:

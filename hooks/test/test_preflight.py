@@ -164,6 +164,25 @@ def test_the_probe_can_be_switched_off(home: Front) -> None:
     assert {call["event"] for call in home.calls()} == {"SessionStart"}
 
 
+@pytest.mark.parametrize("client", ["codex", "gemini"])
+def test_in_another_client_no_case_of_claudes_is_tried(tmp_path: Path, client: str) -> None:
+    front = Front(tmp_path / "fleet", client=client)
+    for name in ("preflight", "secret-file"):
+        shutil.copytree(shipped("modules", name), front.modules / name)
+    front.config.write_text('packs = ["guards", "session"]\n')
+    front.install()
+    assert start(front).answer == {}
+    assert [call["event"] for call in front.calls()] == ["SessionStart"]
+
+
+def test_without_a_path_programs_are_looked_for_where_a_shell_would(home: Front) -> None:
+    settings = home.root / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    hook = {"type": "command", "command": "sh", "args": ["-c", "exit 0"]}
+    settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
+    assert home.call({**START, "cwd": str(home.root)}, env={"PATH": ""}).answer == {}
+
+
 @pytest.mark.parametrize("shape", ["a pipe", "a directory", "a link to a device", "bytes", "deep"])
 def test_settings_that_are_no_file_hold_up_nothing(home: Front, shape: str) -> None:
     file: Path = home.root / ".claude" / "settings.json"

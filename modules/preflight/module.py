@@ -6,8 +6,8 @@ Stage: what a project still lacks on its way (its ledger, files that the config 
 is not there yet has done nothing wrong, so a stage is never called broken.
 
 It cannot say that the very launcher it was started by is gone: `overdeck doctor`, and a warning of every command, can.
-It does not see hooks of plugins and of the administrator, settings that CLAUDE_CONFIG_DIR moved, shell lines that are
-more than words; and a gate whose rules the owner has changed is not put to the test.
+In other clients it has the stages only. It does not see hooks of plugins and of the administrator, settings that
+CLAUDE_CONFIG_DIR moved, shell lines that are more than words; a gate whose rules the owner has changed is not tried.
 """
 
 import os
@@ -32,7 +32,7 @@ def evaluate(call: Call) -> Verdict | None:
     settings = f"{home}/.claude/settings.json" if home and call.client == "claude" else ""
     broken = list(_launchers(settings, top, call.cwd)) if settings else []
     modules = _planned(call)
-    if call.config["probe"] is True:
+    if call.config["probe"] is True and call.client == "claude":  # a matrix speaks Claude's language
         broken += _liveness(call, settings, modules)
     said = [f"BROKEN: {fault}" for fault in broken[:SHOWN]]
     if len(broken) > SHOWN:
@@ -57,7 +57,7 @@ def _launchers(settings, top, cwd):
             grouped.setdefault(why, []).append(hook.event)
         for why, events in grouped.items():
             yield f"{file}: {', '.join(dict.fromkeys(events))}: {why}"
-        pythons |= hooklaunchers.interpreters(hooks, os.environ.get("PATH", ""))
+        pythons |= hooklaunchers.interpreters(hooks, os.environ.get("PATH") or hooklaunchers.NO_PATH)
     for name, program in list(pythons.items())[: hooklaunchers.MAX_PROBES]:
         why = hooklaunchers.starts(program)
         if why:

@@ -112,9 +112,9 @@ def build(entry: str, folder: str, client: str = "claude") -> str:
         places["dialects"] = f"{package}/dialects/__init__.py"
     files = [f"{root}/overdeck/__init__.py", *places.values()]
     sources = tuple((path, stamp(path)) for path in files)
-    extensions = tuple(
-        (name, path) for name in EXTENSIONS if (path := getattr(__import__(name), "__file__", None))
-    )
+    # by the spec: what a bundle has loaded itself has no __file__, and a bundle made there must be this very one
+    origins = ((name, getattr(__import__(name).__spec__, "origin", None)) for name in EXTENSIONS)
+    extensions = tuple((name, path) for name, path in origins if path and path.startswith("/"))
     path = f"{folder}/bundle-{_key((sources, extensions, _LOADER))}.pyc"
     first = tuple((f"overdeck.dispatch.{name}", _compiled(places[name])) for name in now)
     later = tuple((f"overdeck.dispatch.{name}", _kept(places[name], folder)) for name in LATER)

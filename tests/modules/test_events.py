@@ -21,14 +21,41 @@ def native_front(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled(tmp_path_factory.mktemp("native"), "-O2")
 
 
+@pytest.fixture(scope="module")
+def fronts(native_front: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Front]:
+    """Each of the two fronts with events, ratings, and a module of the user's that says events of its own."""
+    made = {}
+    for name, native in (("python", None), ("native", native_front)):
+        front = made[name] = Front(tmp_path_factory.mktemp(name), native=native)
+        folder = front.user / "builder"
+        folder.mkdir()
+        (folder / "module.toml").write_text('id = "builder"\nclass = "observer"\n[events]\nSessionEnd = "*"\n')
+        (folder / "module.py").write_text(
+            "from overdeck.dispatch.eventlog import emit\n"
+            "def evaluate(call):\n"
+            "    emit(call, 'custom.build.done', seconds=3, text='x' * 1000)\n"
+            "    emit(call, 'build.done')\n"
+        )
+        front.ship("events", "ratings")
+        front.install()
+    return made
+
+
 @pytest.fixture(params=["python", "native"])
-def front(request: pytest.FixtureRequest, tmp_path: Path) -> Front:
-    """Each of the two fronts; a test says which modules are shipped."""
-    return Front(tmp_path, native=request.getfixturevalue("native_front") if request.param == "native" else None)
+def front(request: pytest.FixtureRequest, fronts: dict[str, Front]) -> Front:
+    front = fronts[request.param]
+    for name in ("events.jsonl", "events.jsonl.1"):
+        (front.state / name).unlink(missing_ok=True)
+    return front
 
 
-def with_events(front: Front, *more: str) -> Front:
-    front.ship("events", *more)
+def with_events(front: Front, *only: str) -> Front:
+    """A front that has the module at these events alone: each event more is a plan to be made."""
+    front.ship("events")
+    manifest = front.modules / "events" / "module.toml"
+    head, _, events = manifest.read_text().partition("[events]\n")
+    chosen = [line for line in events.splitlines() if line.partition(" ")[0] in only]
+    manifest.write_text("\n".join([head, "[events]", *chosen, ""]))
     front.install()
     return front
 
@@ -57,7 +84,6 @@ SAID: dict[str, dict[str, Any]] = {
 
 
 def test_a_call_is_one_typed_line_without_any_text_of_the_payload(front: Front) -> None:
-    with_events(front)
     secret = "sk-ant-0123456789"
     wanted = []
     for name, said in SAID.items():
@@ -78,21 +104,21 @@ def test_a_call_is_one_typed_line_without_any_text_of_the_payload(front: Front) 
     assert (front.state / "events.jsonl").stat().st_mode & 0o777 == 0o600
 
 
-def test_both_fronts_write_the_same_line_in_the_same_order(native_front: Path, tmp_path: Path) -> None:
+def test_both_fronts_write_the_same_line_in_the_same_order(fronts: dict[str, Front]) -> None:
     orders = []
-    for at, native in enumerate((None, native_front)):
-        front = with_events(Front(tmp_path / str(at), native=native))
+    for front in fronts.values():
+        before = len(log(front))
         for name in ("SessionStart.compact", "PreToolUse.mcp__demo__echo", "StopFailure.server_error"):
             front.call(recorded(f"claude-code/{name}"))
-        orders.append([[*line.items()][1:] for line in log(front)])
+        orders.append([[*line.items()][1:] for line in log(front)[before:]])
     assert len(orders[0]) == 3
     assert orders[0] == orders[1]
 
 
 def test_no_python_starts_for_it(native_front: Path, tmp_path: Path) -> None:
-    front = with_events(Front(tmp_path, native=native_front))
+    front = Front(tmp_path, native=native_front)
     front.recipe.python = "/nonexistent/python3"
-    front.install()
+    with_events(front, "PreToolUse")
     assert front.call(recorded("claude-code/PreToolUse.Read")).stdout == ""
     assert [line["type"] for line in log(front)] == ["tool.called"]
     assert front.calls()[-1]["ran"] == {}
@@ -107,33 +133,16 @@ def test_it_hears_of_every_event_that_has_a_topic() -> None:
 
 
 def test_a_module_adds_events_of_its_own_and_typed_ones_only(front: Front) -> None:
-    front.user.joinpath("builder").mkdir()
-    folder = front.user / "builder"
-    (folder / "module.toml").write_text('id = "builder"\nclass = "observer"\n[events]\nStop = "*"\n')
-    (folder / "module.py").write_text(
-        "from overdeck.dispatch.eventlog import emit\n"
-        "def evaluate(call):\n"
-        "    emit(call, 'custom.build.done', seconds=3, text='x' * 1000)\n"
-        "    emit(call, 'build.done')\n"
-    )
-    with_events(front)
-    payload = recorded("claude-code/Stop")
+    payload = recorded("claude-code/SessionEnd.other")
     assert front.call(payload).stdout == ""
     lines = {line["type"]: line for line in log(front)}
-    assert set(lines) == {"turn.done", "custom.build.done", "hook.error"}
+    assert set(lines) == {"session.ended", "custom.build.done", "hook.error"}
     custom = lines["custom.build.done"]
     assert (custom["source"], custom["session"], custom["seconds"]) == ("builder", payload["session_id"], 3)
     assert len(custom["text"]) == 200
     assert "build.done" in front.errors("builder")[0]["cause"]
-    assert without_time([lines["hook.error"]]) == [
-        {
-            "type": "hook.error",
-            "source": "builder",
-            "session": payload["session_id"],
-            "event": "Stop",
-            "end": "error",
-        }
-    ]
+    error = {"source": "builder", "session": payload["session_id"], "event": "SessionEnd", "end": "error"}
+    assert without_time([lines["hook.error"]]) == [{"type": "hook.error", **error}]
 
 
 def test_a_type_that_nobody_defined_is_refused() -> None:
@@ -146,7 +155,8 @@ def test_a_type_that_nobody_defined_is_refused() -> None:
         emit(call, "rating.captured", mood="good")
 
 
-def test_where_the_owner_keeps_no_events_nobody_writes_one(front: Front) -> None:
+def test_where_the_owner_keeps_no_events_nobody_writes_one(tmp_path: Path) -> None:
+    front = Front(tmp_path)
     front.ship("ratings")
     front.install()
     front.call({**recorded("claude-code/UserPromptSubmit"), "prompt": "9"})
@@ -154,7 +164,6 @@ def test_where_the_owner_keeps_no_events_nobody_writes_one(front: Front) -> None
 
 
 def test_a_log_that_cannot_be_written_is_nobodys_error(front: Front, tmp_path: Path) -> None:
-    with_events(front, "ratings")
     path = front.state / "events.jsonl"
     target = tmp_path / "other"
     target.write_text("")
@@ -168,7 +177,6 @@ def test_a_log_that_cannot_be_written_is_nobodys_error(front: Front, tmp_path: P
 
 
 def test_a_disk_that_takes_nothing_is_felt_by_no_call(front: Front) -> None:
-    with_events(front)
     reply = front.call(
         recorded("claude-code/PreToolUse.Read"),
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
@@ -178,16 +186,13 @@ def test_a_disk_that_takes_nothing_is_felt_by_no_call(front: Front) -> None:
 
 
 def test_another_clients_calls_have_the_same_types(tmp_path: Path) -> None:
-    front = Front(tmp_path, client="gemini")
-    front.ship("events")
-    front.install()
+    front = with_events(Front(tmp_path, client="gemini"), "PreToolUse", "Stop")
     front.call(recorded("gemini-cli/BeforeTool.run_shell_command"), "PreToolUse")
     front.call(recorded("gemini-cli/AfterAgent"), "Stop")
     assert [line["type"] for line in log(front)] == ["tool.called", "turn.done"]
 
 
 def test_a_full_log_is_renamed_and_goes_on(front: Front) -> None:
-    with_events(front)
     path = front.state / "events.jsonl"
     with path.open("wb") as full:
         full.truncate(MAX_BYTES)

@@ -119,7 +119,10 @@ async def opened(
     async with OverdeckApp(around, pages, theme).run_test(size=size) as pilot:
         seen = Seen(pilot)
         await seen.until(lambda: isinstance(pilot.app.screen, Page) and pilot.app.screen.is_mounted)
-        await seen.settled()
+        if around.live:  # its timer may always have another worker at work
+            await seen.until(lambda: not seen.page.standing.busy)
+        else:
+            await seen.settled()
         yield seen
 
 

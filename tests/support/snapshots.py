@@ -62,7 +62,7 @@ def normalised(svg: str) -> str:
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" {box[0] if box else ""}>',
             "<style>",
-            "text { font: 20px Fira Code, monospace } rect { height: 24.65px }",
+            "text { font: 20px Fira Code, monospace } rect { height: 24.65px; shape-rendering: crispEdges }",
             *(f".{name} {{ {styles[name]} }}" for name in sorted(used)),
             "</style>",
             *("".join(lines[place]) for place in sorted(lines)),

@@ -34,6 +34,13 @@ def test_where_nothing_is_wired_there_is_nothing_to_compare(check) -> None:
     assert check().state == "skip"
 
 
+def test_a_recipe_that_cannot_be_read_is_not_taken_for_none(check, recipe: Recipe) -> None:
+    wired(recipe)
+    Path(recipe.plans, "recipe").write_bytes(recipe.encode()[:-3])
+    report = check()
+    assert (report.state, report.next) == ("warn", "overdeck install") and f"{recipe.plans}/recipe" in report.seen
+
+
 def test_one_version_everywhere_is_well(check, recipe: Recipe) -> None:
     wired(recipe)
     assert (check().state, check().seen) == (

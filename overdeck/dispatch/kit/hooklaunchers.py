@@ -24,6 +24,8 @@ MAX_BYTES = 2 << 20
 """A larger settings file is dropped by the client (measured); what is wrong then is another page's."""
 PROBE_S = 1.0
 MAX_PROBES = 2
+NO_PATH = "/usr/local/bin:/usr/bin:/bin"
+"""Where a shell looks that was given no PATH."""
 PROJECT = "CLAUDE_PROJECT_DIR"
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-~:,@%+= {}$")
 _SHELL_WORDS = frozenset((
@@ -76,7 +78,7 @@ def faults(hooks: list[Hook], environ: Mapping[str, str], project: str) -> Itera
         words = [_expanded(word, known, shell=not hook.exact) for word in hook.words]
         if not words or not words[0] or (not hook.exact and words[0] in _SHELL_WORDS):
             continue
-        why = _missing(words, environ.get("PATH", ""), project)
+        why = _missing(words, environ.get("PATH") or NO_PATH, project)
         if why:
             yield hook, why
 

@@ -9,6 +9,14 @@ from overdeck.wiring.doctor.check import INSTALL, Check, Finding, Result, Situat
 def _version(situation: Situation) -> Result:
     state = str(situation.places.state)
     known = updatecheck.versions(state)
+    clients = {one.client for one in known}
+    unread = [
+        path for path in sorted(situation.places.state.glob("plans/*/recipe")) if path.parent.name not in clients
+    ]
+    if unread:
+        return Result(
+            "warn", f"who wrote these plans is not known, their recipe cannot be read: {unread[0]}", INSTALL
+        )
     if not known:
         return Result("skip", f"this is Overdeck {__version__}; nothing is wired")
     found = tuple(Finding(f"plans of {one.client}", said) for one in known if (said := _said(one)))
@@ -18,8 +26,8 @@ def _version(situation: Situation) -> Result:
         client = found[0].about.removeprefix("plans of ")
         again = INSTALL if client == "claude" else f"{INSTALL} --client {client}"
         return Result("warn", "; ".join(finding.said for finding in found) + now, again, found)
-    clients = ", ".join(one.client for one in known)
-    return Result("ok", f"{__version__}: this command, the plans of {clients}, and the code they start{now}")
+    said = f"{__version__}: this command, the plans of {', '.join(sorted(clients))}, and the code they start{now}"
+    return Result("ok", said)
 
 
 def _said(one: Versions) -> str:

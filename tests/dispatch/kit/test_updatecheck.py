@@ -1,6 +1,7 @@
 """Versions that do not fit are found by one worker at a time, that nobody waits for; older code replaces nothing."""
 
 import fcntl
+import json
 import os
 import shutil
 import signal
@@ -85,6 +86,19 @@ def test_code_that_changed_under_the_same_version_gets_a_bundle_of_its_own(front
     front.call(START)
     assert looked(front)["said"] == ""
     assert parse(read_plan(f"{front.recipe.plans}/PreToolUse.plan")).bundle != bundle
+
+
+def test_a_worker_that_a_bundle_started_leaves_that_bundle_in_force(front: Front) -> None:
+    """The usual call runs in a bundle, and what is made there is the same as what install makes."""
+    made = parse(read_plan(f"{front.recipe.plans}/SessionStart.plan")).bundle
+    payload = front.root / "payload.json"
+    payload.write_text(json.dumps(START))
+    with payload.open("rb") as stdin:
+        argv = [front.recipe.python, "-I", "-S", made, "SessionStart", "--plan", front.recipe.plans]
+        subprocess.run(argv, stdin=stdin, check=True, env={})
+    assert looked(front)["said"] == ""
+    assert parse(read_plan(f"{front.recipe.plans}/SessionStart.plan")).bundle == made
+    assert [path.name for path in front.plans.glob("bundle-*")] == [Path(made).name]
 
 
 def test_older_code_replaces_nothing_and_says_so(front: Front) -> None:

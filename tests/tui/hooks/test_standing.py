@@ -113,4 +113,4 @@ async def test_where_no_gate_runs_the_page_warns_as_the_commands_do(home: HookHo
     (warning,) = dead_launchers(home.places)
     assert "the entries that install wrote are gone from it; next: overdeck doctor" in warning
     async with opened(home) as seen:
-        assert seen.text("#notice").startswith(f"warning: {warning}")
+        assert seen.text("#notice").startswith(f"warning: {seen.page.around.at_home(warning)}")
