@@ -7,8 +7,8 @@ What a lesson says is a report: control characters were refused when it was kept
 told by ``recall`` (pack session): those are checked against evidence, a lesson is one session's word.
 """
 
-from overdeck.dispatch import lastsession, memory
-from overdeck.dispatch.asking import is_off
+from overdeck.dispatch.kit import lastsession, memory
+from overdeck.dispatch.kit.asking import is_off
 from overdeck.dispatch.module import Call, Verdict, advise, tell
 
 LEAST_BYTES = 600

@@ -1,6 +1,6 @@
 """Looks at the start of a session whether what guards it would start, and says nothing where it would.
 
-Three looks. Launcher: the programs and scripts that the hooks of the settings name (dispatch/hooklaunchers.py).
+Three looks. Launcher: the programs and scripts that the hooks of the settings name (dispatch/kit/hooklaunchers.py).
 Liveness: the front, started as the client starts it, with a call that a gate must refuse; the alarm is that it passes.
 Stage: what a project still lacks on its way (its ledger, files that the config names) with the next command: whoever
 is not there yet has done nothing wrong, so a stage is never called broken.
@@ -12,7 +12,8 @@ CLAUDE_CONFIG_DIR moved, shell lines that are more than words; a gate whose rule
 
 import os
 
-from overdeck.dispatch import hooklaunchers, jsontext
+from overdeck.dispatch import jsontext
+from overdeck.dispatch.kit import hooklaunchers
 from overdeck.dispatch.module import Call, Verdict, advise
 from overdeck.dispatch.plan import PlanError, parse, read_plan, trusted
 

@@ -6,10 +6,10 @@ written is silence.
 
 import time
 
-from overdeck.dispatch import memory
-from overdeck.dispatch.asking import FLOOR_S, is_off
+from overdeck.dispatch.kit import memory
+from overdeck.dispatch.kit.asking import FLOOR_S, is_off
+from overdeck.dispatch.kit.sessionfiles import read, write
 from overdeck.dispatch.module import Call, Verdict, advise
-from overdeck.dispatch.sessionfiles import read, write
 
 
 def evaluate(call: Call) -> Verdict | None:

@@ -24,7 +24,7 @@ def evaluate(call: Call) -> Verdict | None:
     found = rating_of(prompt) if isinstance(prompt, str) else None
     if found is None:
         return None
-    from overdeck.dispatch.lastresponse import last_response  # most prompts are no rating
+    from overdeck.dispatch.kit.lastresponse import last_response  # most prompts are no rating
 
     rating, comment, of_ten = found
     answer = last_response(call.state.rpartition("/modules/")[0], call.session)

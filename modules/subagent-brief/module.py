@@ -4,8 +4,8 @@ Silent for the agent types that the owner lists. A type that is absent, unknown 
 does not send the field, silence would be a module that is on and does nothing.
 """
 
-from overdeck.dispatch import memory
-from overdeck.dispatch.asking import is_off
+from overdeck.dispatch.kit import memory
+from overdeck.dispatch.kit.asking import is_off
 from overdeck.dispatch.module import Call, Verdict, advise
 
 MAX_LETTERS = 4000

@@ -8,10 +8,11 @@ not begin as the usual ones do. What the owner writes into a file is replaced wh
 
 import time
 
-from overdeck.dispatch import jsontext, sessionfiles, sessionnames
+from overdeck.dispatch import jsontext
 from overdeck.dispatch.eventlog import emit
+from overdeck.dispatch.kit import sessionfiles, sessionnames
+from overdeck.dispatch.kit.ownfolder import Folder
 from overdeck.dispatch.module import Call, Verdict
-from overdeck.dispatch.ownfolder import Folder
 from overdeck.dispatch.plan import digest
 
 SECTIONS = ("SUMMARY", "ANALYSIS", "ACTIONS", "RESULTS", "STATUS", "NEXT", "COMPLETED")

@@ -63,7 +63,7 @@ if fresh():
             _load(ModuleSpec(name, ExtensionFileLoader(name, path), origin=path))
     except (ImportError, OSError):
         pass  # it is looked for the usual way then
-    for name in ("overdeck", "overdeck.dispatch"):
+    for name in ("overdeck", "overdeck.dispatch", "overdeck.dispatch.kit"):
         add(name, type(sys)(name))
         sys.modules[name].__path__ = [ROOT + "/" + name.replace(".", "/")]
         sys.modules[name].__package__ = name
@@ -84,9 +84,9 @@ NOW = ("jsontext", "clients", "plan", "kept", "module", "record", "runner", "alo
 """What every call needs, each before those that import it; what is in neither list is found the usual way."""
 
 LATER = (
-    "adopted", "commandrules", "descendants", "eventlog", "failside", "keepgoing", "lastresponse", "matchers",
-    "observing", "ownfolder", "places", "rawanswer", "said", "sessionfiles", "sessionnames", "shell",
-    "shellscripts", "shelltext", "stdin", "writing",
+    "adopted", "descendants", "eventlog", "failside", "keepgoing", "matchers", "observing", "rawanswer", "stdin",
+    "writing", "kit.commandrules", "kit.lastresponse", "kit.ownfolder", "kit.places", "kit.said", "kit.sessionfiles",
+    "kit.sessionnames", "kit.shell", "kit.shellscripts", "kit.shelltext",
 )  # fmt: skip
 """What few calls need: read and made a module at the first look into it."""
 

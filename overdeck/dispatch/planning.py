@@ -399,27 +399,13 @@ def _preloadable(name: str) -> bool:
     A list of what may, not of what may not: one import that prints, exits or starts the dispatcher again would silence
     every gate of the call.
     """
-    return name in _DISPATCH_API or (name.split(".", maxsplit=1)[0] in _SHARED and "__main__" not in name)
+    if name in _DISPATCH_API or name.startswith(_KIT):
+        return True
+    return name.split(".", maxsplit=1)[0] in _SHARED and "__main__" not in name
 
 
-_DISPATCH_API = tuple(
-    f"overdeck.dispatch.{name}"
-    for name in (
-        "asking",
-        "commandrules",
-        "eventlog",
-        "gitcommand",
-        "lastresponse",
-        "module",
-        "ownfolder",
-        "passed",
-        "said",
-        "sessionfiles",
-        "sessionnames",
-        "shell",
-        "worktree",
-    )
-)
+_DISPATCH_API = ("overdeck.dispatch.eventlog", "overdeck.dispatch.module")
+_KIT = "overdeck.dispatch.kit."
 _SHARED = frozenset((
     "abc", "argparse", "ast", "base64", "binascii", "bisect", "calendar", "codecs", "collections", "configparser",
     "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "difflib", "enum", "errno", "fcntl",

@@ -7,7 +7,8 @@ from __future__ import annotations
 import posix
 
 from overdeck import __version__
-from overdeck.dispatch import jsontext, updatecheck
+from overdeck.dispatch import jsontext
+from overdeck.dispatch.kit import updatecheck
 from overdeck.dispatch.plan import digest, stamp
 from overdeck.statusline.line import MAX_COLUMNS, Facts
 
@@ -72,7 +73,7 @@ class Look:
     def shown_name(self) -> str:
         """What the client calls the session, else what the module did, else the beginning of its id."""
         if not self.name and self.session and _there(self.name_file):
-            from overdeck.dispatch.sessionnames import name_of
+            from overdeck.dispatch.kit.sessionnames import name_of
 
             return name_of(self.state, self.session) or self.session[:8]
         return self.name or self.session[:8]

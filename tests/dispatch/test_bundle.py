@@ -1,9 +1,11 @@
 """What saves time is never older than what it stands for."""
 
+import ast
 import json
 import marshal
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ from fronts import Front, bash
 from overdeck.dispatch import bundle as bundling
 from overdeck.dispatch.kept import seal
 from overdeck.dispatch.plan import parse
+
+KIT = Path(bundling.__file__).parent / "kit"
 
 
 def bundle_of(front: Front) -> Path:
@@ -76,9 +80,9 @@ def test_a_bundle_whose_sources_have_changed_imports_them(front: Front, tmp_path
 
 def test_what_few_calls_need_is_compiled_anew_when_its_source_has_changed(front: Front, tmp_path: Path) -> None:
     dispatcher = copied(front, tmp_path)
-    front.module("gate", "from overdeck.dispatch import shell\nreturn deny(str(shell.MAX_LETTERS))")
+    front.module("gate", "from overdeck.dispatch.kit import shell\nreturn deny(str(shell.MAX_LETTERS))")
     front.install()
-    shell = dispatcher / "shell.py"
+    shell = dispatcher / "kit" / "shell.py"
     shell.write_text(shell.read_text().replace("MAX_LETTERS = 256 << 10", "MAX_LETTERS = 1234567"))
     assert "1234567" in run_bundle(front, bundle_of(front))
 
@@ -222,18 +226,34 @@ def test_what_few_calls_need_is_not_made_a_module_by_the_usual_call(front: Front
 def test_every_file_of_the_dispatcher_is_in_the_bundle_or_serves_planning() -> None:
     files = {path.stem for path in Path(bundling.__file__).parent.glob("*.py")}
     beside = {"__init__", "entry", "bundle", "manifest", "planning", "rebuild", "ruletables"}
-    beside |= {
-        "asking",
-        "gitcommand",
-        "lastsession",
-        "markdownlinks",
-        "memory",
-        "passed",
-        "worktree",
-    }  # what few modules import, each on its own calls
-    beside |= {"hooklaunchers", "updatecheck"}  # the start of a session
-    beside |= {"asking", "gitcommand", "passed", "worktree"}  # what few modules import, each on its own calls
     assert files - {*bundling.NOW, *bundling.LATER} == beside
+
+
+def test_of_what_modules_are_built_with_the_bundle_leaves_out_what_few_import_each_on_its_own_calls() -> None:
+    files = {f"kit.{path.stem}" for path in KIT.glob("*.py")}
+    start = {"hooklaunchers", "lastsession", "memory", "updatecheck"}  # of a session
+    beside = {"__init__", "asking", "gitcommand", "markdownlinks", "passed", "worktree", *start}
+    assert files - {*bundling.LATER} == {f"kit.{name}" for name in beside}
+
+
+def test_the_package_that_the_bundle_makes_without_its_file_has_no_code_in_it() -> None:
+    (docstring,) = ast.parse((KIT / "__init__.py").read_text()).body
+    assert isinstance(docstring, ast.Expr)
+
+
+def test_importing_what_modules_are_built_with_does_nothing_but_define() -> None:
+    """The dispatcher imports it before the forks: what it started or printed would be every gate's."""
+    names = ", ".join(f"overdeck.dispatch.kit.{path.stem}" for path in KIT.glob("[a-z]*.py"))
+    code = (
+        f"import sys, subprocess, urllib.parse; sys.path.append({str(KIT.parents[2])!r})\n"
+        "seen = set()\nsys.addaudithook(lambda event, of: seen.add(event))\n"
+        f"import {names}\n"
+        "seen.discard('os.listdir')\n"
+        "print(*(event for event in seen if event.startswith(('os.', 'subprocess.', 'socket.'))))"
+    )
+    run = [sys.executable, "-I", "-S", "-B", "-c", code]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("\n", "")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fronts import Front, names_of, recorded, ship
+from fronts import Front, names_of, recorded
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +23,7 @@ def rated(front: Front) -> list[dict[str, Any]]:
 
 
 def installed(front: Front, *more: str, config: str = "") -> Front:
-    ship(front, "ratings", *more)
+    front.ship("ratings", *more)
     front.config.write_text(f"{front.config.read_text()}[modules.ratings]\n{config}\n")
     front.install()
     return front
