@@ -24,7 +24,6 @@ from overdeck.wiring.settings import Settings
 from overdeck.wiring.target import TARGETS, argv_of
 
 
-
 def _others(situation: Situation) -> Result:
     """Every other client that has entries of ours, or had: files, plans, trust, and one harmless call."""
     if situation.fleet is None:
