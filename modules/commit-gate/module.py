@@ -42,10 +42,9 @@ def evaluate(call: Call) -> Verdict | None:
 
 def _reason(call: Call, why: str, checks: list[str]) -> str:
     asked = f"runs {'; '.join(checks)}: overdeck commit-gate pass --yes" if checks else "overdeck commit-gate pass"
-    off = call.state.rpartition("/modules/")[0]
     silenced = (
         " (overdeck hooks off silences questions in this session; it lifts no gate.)"
-        if is_off(off, call.session)
+        if is_off(call.overdeck_state, call.session)
         else ""
     )
     return (

@@ -16,7 +16,7 @@ LEAST_BYTES = 600
 
 def evaluate(call: Call) -> Verdict | None:
     """Advise at every start but a resumed one; tell the user of a memory that is there and cannot be read."""
-    state = call.state.rpartition("/modules/")[0]
+    state = call.overdeck_state
     top = memory.checkout(call.cwd)
     if not top:
         return None

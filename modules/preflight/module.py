@@ -66,7 +66,7 @@ def _launchers(settings, top, cwd):
 
 def _planned(call):
     """The modules of the plan for tool calls; none where there is no such plan."""
-    plans = call.state.rpartition("/modules/")[0] + f"/plans/{call.client}"
+    plans = f"{call.overdeck_state}/plans/{call.client}"
     try:
         return parse(read_plan(f"{plans}/PreToolUse.plan")).modules
     except PlanError:
@@ -99,7 +99,7 @@ def _front(call, settings):
 
     A program that stands in a project's settings is not started: a repository may say anything.
     """
-    plans = call.state.rpartition("/modules/")[0] + f"/plans/{call.client}"
+    plans = f"{call.overdeck_state}/plans/{call.client}"
     for hook in hooklaunchers.hooks_in(settings)[0] if settings else ():
         if hook.exact and hook.event == "PreToolUse" and MARK in hook.words and plans in hook.words:
             return hook.words if hook.words[0].startswith("/") and not trusted(hook.words[0]) else None

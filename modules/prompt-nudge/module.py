@@ -14,7 +14,7 @@ from overdeck.dispatch.module import Call, Verdict, advise
 
 def evaluate(call: Call) -> Verdict | None:
     """Advise when the session has kept nothing and neither clock nor cap forbids it."""
-    state = call.state.rpartition("/modules/")[0]
+    state = call.overdeck_state
     top = memory.checkout(call.cwd)
     if not call.session or not top:
         return None

@@ -21,7 +21,7 @@ def evaluate(call: Call) -> Verdict | None:
     kind = call.payload.get("agent_type")
     if isinstance(kind, str) and (kind in silent or kind.rpartition(":")[2] in silent):
         return None  # whatever else it lacks, the request below could forbid the very thing it is for
-    if is_off(call.state.rpartition("/modules/")[0], call.session):
+    if is_off(call.overdeck_state, call.session):
         return None
     ask = (
         "If you learn what the next session of this project must know (a decision and why, a trap), keep it in one "

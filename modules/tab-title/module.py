@@ -78,7 +78,7 @@ def name_of(call: Call, *, keep: bool) -> str:
     from overdeck.dispatch.kit.sessionnames import name_from
     from overdeck.dispatch.kit.sessionnames import name_of as kept_name
 
-    name = kept_name(call.state.rpartition("/modules/")[0], call.session)
+    name = kept_name(call.overdeck_state, call.session)
     if name:
         return name
     prompt = call.payload.get("prompt")

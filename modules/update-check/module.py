@@ -12,7 +12,7 @@ MAX_LETTERS = 500
 
 def evaluate(call: Call) -> Verdict | None:
     """Tell what was found, if anything."""
-    state = call.state.rpartition("/modules/")[0]
+    state = call.overdeck_state
     said = updatecheck.found(state).get("said")
     updatecheck.start(state)
     if not isinstance(said, str) or not said.strip():

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import posix
 
-from overdeck import __version__
+from overdeck import OWN_SESSIONS, __version__
 from overdeck.dispatch import jsontext
 from overdeck.dispatch.kit import updatecheck
 from overdeck.dispatch.plan import digest, stamp
@@ -26,8 +26,6 @@ CALLS = 20
 NARROWEST, WIDEST = 20, 1000
 MAX_TEXT = 4096
 """Letters of what the client says: a path may have so many."""
-OWN_SESSIONS = "overdeck-"
-"""Calls of the doctor, preflight and the probe: they count for nothing."""
 
 
 class Look:
