@@ -26,6 +26,17 @@ def test_every_test_that_it_names_is_there() -> None:
     assert [name for name in names if f"def {name}(" not in texts] == []
 
 
+def test_no_rule_has_two_rows_and_no_row_stands_outside_a_table() -> None:
+    for section in re.split(r"^#+ ", PAGE, flags=re.MULTILINE):
+        lines = section.split("\n")
+        rules = [line.split(" | ")[0] for line in lines if line.startswith("| ")]
+        assert sorted(rules) == sorted(set(rules))
+        starts = [
+            at for at, line in enumerate(lines) if line.startswith("|") and not lines[at - 1].startswith("|")
+        ]
+        assert [lines[at] for at in starts if not lines[at + 1].startswith("|---")] == []
+
+
 def test_every_row_says_where_the_rule_went() -> None:
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in PAGE.splitlines() if line.startswith("| ")]
     assert len(rows) > 100

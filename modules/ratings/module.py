@@ -1,8 +1,9 @@
 """Keeps explicit ratings: a prompt that is nothing but a number from 1 to 10, perhaps with a comment.
 
 ``7``, ``8 - good work``, ``9/10``, ``9/10, nice``: one line, the number first. A sentence that begins with a number is
-a sentence, several lines are a list, and a bare number behind a question is the answer to it (known where last-response
-is on). What is taken is said, so that a mistake is seen; nothing is ever read out of the wording.
+a sentence, several lines are a list, and behind a question a number, with a comment or without, is the answer to it
+(known where last-response is on); ``9/10`` is a rating there, too. What is taken is said, so that a mistake is seen;
+nothing is ever read out of the wording.
 """
 
 import posix

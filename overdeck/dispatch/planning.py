@@ -46,6 +46,9 @@ DEFAULT_NATIVE_BYTES = 16 << 20
 SPOOL_BYTES = 64 << 20
 """Of lines that nobody has replayed; then no more are taken."""
 _RECIPE_HEADER = "overdeck-recipe 1"
+_KINDS = {
+    bool: "true or false", int: "a whole number", float: "a number", str: "a text", list: "a list", dict: "a table",
+}  # fmt: skip
 _CONFIG_KEYS = {"packs", "modules", "clients", "telemetry", "plugins"}
 
 
@@ -355,7 +358,7 @@ def overlay(manifest: Manifest, user: dict[str, Any], config_path: str) -> None:
         if key not in config:
             raise ManifestError(config_path, f"{where}: the module knows {', '.join(sorted(config)) or 'no keys'}")
         if type(value) is not type(config[key]):
-            raise ManifestError(config_path, f"{where} must be a {type(config[key]).__name__}")
+            raise ManifestError(config_path, f"{where} must be {_KINDS[type(config[key])]}")
         config[key] = value
     if manifest.native is not None and not set(_more(config)) <= set(NATIVE_MORE):
         where = f"[modules.{manifest.id}] more"

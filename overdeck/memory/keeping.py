@@ -18,8 +18,11 @@ _VARIABLES = ("CLAUDE_CODE_SESSION_ID", "GEMINI_SESSION_ID")
 _SECRET = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY|\bsk-[\w-]{16}|\bgh[opsru]_\w{20}|\bgithub_pat_\w{20}|\bAKIA[0-9A-Z]{16}\b"
     r"|\bxox[abeprs]-[\w-]{10}|\beyJ[\w-]{8,}\.eyJ[\w-]{8}|\bAIza[\w-]{30}|://[^\s/:@]+:[^\s/@]+@"
+    r"|(?i:passwor[dt]|passwd|pwd|passphrase|secret|token|(?:api|access|secret|private)[ _-]?key)"
+    r"(?:\s*[=:]\s*|\s+(?:is|ist|lautet)\s+)(?=\S*\d)(?=\S*[A-Za-z])[^\s/()\[\]{}<>]{8,}(?!\S)"
 )
-"""What keys and tokens look like by their issuers' prefixes, and a password in an address."""
+"""What keys and tokens look like by their issuers' prefixes, a password in an address, and a word of letters and digits
+behind the name of a secret (``password=…``, ``token is …``); a path, a call or a place holder there is none."""
 
 
 class Kept(NamedTuple):
@@ -75,7 +78,7 @@ def forget(places: Places, cwd: Path, id: str) -> Lesson:
     named = [lesson for lesson in lessons if id and lesson.id.startswith(id)]
     if len({lesson.id for lesson in named}) != 1:
         raise not_found(
-            f"{'several lessons' if named else 'no lesson'} of {project} begin with {id!r}",
+            f"{'several lessons' if named else 'no lesson'} of {project} {'begin' if named else 'begins'} with {id!r}",
             code="no-such-lesson",
             hint="overdeck memory list",
             data={"candidates": [lesson.id for lesson in named or lessons]},

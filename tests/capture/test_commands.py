@@ -45,7 +45,7 @@ def test_replay_takes_it_in_once_and_its_batches_can_be_read(home: Home, spooled
     assert "kept: 10 events, 0 of them open, 1 batches" in home.run("overdeck", "capture", "status").out
     (batch,) = home.run("overdeck", "capture", "batches", "--json").data["batches"]
     assert (batch["number"], batch["session"], batch["events"], batch["why"]) == (1, "s", 10, "events")
-    assert home.run("overdeck", "capture", "batches", "--session", "other", "--json").data["batches"] == []
+    assert "No batch of other has" in home.run("overdeck", "capture", "batches", "--session", "other").out
     events = home.run("overdeck", "capture", "batches", "1", "--json").data["events"]
     assert [event["event"] for event in events] == ["PostToolUse"] * 9 + ["Stop"]
     assert "PostToolUse" in home.run("overdeck", "capture", "batches", "1").out

@@ -7,6 +7,7 @@ from fronts import Front
 
 from overdeck.dispatch import planning
 from overdeck.dispatch.manifest import ManifestError, read_manifest
+from overdeck.paths import shipped
 
 GOOD = 'id = "m"\npack = "guards"\nclass = "gate"\n[events]\nPreToolUse = "Bash"\n'
 
@@ -190,3 +191,20 @@ def test_a_broken_rule_of_the_user_is_named(front: Front) -> None:
     (folder / "module.toml").write_text(RULES)
     front.config.write_text('[modules.m.rules.b]\npatern = "x"\n')
     assert "[modules.m] rules.b has an unknown key 'patern'" in str(planning.load(front.recipe).problems[0])
+
+
+def test_a_value_of_the_wrong_kind_is_refused_in_words_for_every_key_of_every_module() -> None:
+    said = set()
+    for folder in sorted(shipped("modules").iterdir()):
+        if not (folder / "module.toml").is_file():
+            continue
+        manifest = read_manifest(str(folder))
+        for key, value in manifest.config.items():
+            if key == "rules":
+                continue
+            with pytest.raises(ManifestError, match=f"{key} must be ") as refused:
+                planning.overlay(
+                    manifest, {key: 7 if not isinstance(value, int) or isinstance(value, bool) else "7"}, "c.toml"
+                )
+            said.add(str(refused.value).rpartition(" must be ")[2])
+    assert said <= {"true or false", "a whole number", "a number", "a text", "a list", "a table"} and len(said) > 3

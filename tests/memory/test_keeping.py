@@ -52,6 +52,9 @@ def test_what_is_kept_below_a_repository_is_listed_and_forgotten_anywhere_in_it(
         ("AKIAABCDEFGHIJKLMNOP opens it", "secret"),
         ("-----BEGIN OPENSSH PRIVATE KEY----- abc", "secret"),
         ("clone https://ann:hunter2@example.com/x.git", "secret"),
+        ("password=hunter2hunter2", "secret"),
+        ("the DB Password is hunter2-Rabbit", "secret"),
+        ("export STAGING_API_KEY: 'hunter29f3a1'", "secret"),
     ],
 )
 def test_what_no_session_should_read_is_refused_and_not_kept(work: Path, words: str, code: str) -> None:
@@ -69,7 +72,17 @@ def test_a_refused_lesson_is_an_exit_2_that_repeats_none_of_it(home: Home, work:
 
 
 @pytest.mark.parametrize(
-    "words", ["risk-averse: ask first", "see https://example.com/a:b@c", "the key is in 1Password, vault CI"]
+    "words",
+    [
+        "risk-averse: ask first",
+        "see https://example.com/a:b@c",
+        "the key is in 1Password, vault CI",
+        "the token is base64, not hex",
+        "password: read from /run/secrets/db1 at start",
+        "token=os.environ['CI2'] is read late",
+        "secret=load2(vault) is slow",
+        "the primary key is (tenant2, user_id)",
+    ],
 )
 def test_words_that_only_look_like_a_secret_are_kept(work: Path, words: str) -> None:
     places = Places.from_environment({"HOME": str(work.parent)})

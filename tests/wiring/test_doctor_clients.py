@@ -109,6 +109,16 @@ def test_an_opencode_that_is_told_to_load_no_plugin_is_found(places, visit, valu
     assert report.next == ("unset OPENCODE_PURE" if state == "fail" else "")
 
 
+def test_a_config_that_cannot_be_read_is_the_finding_of_modules_and_breaks_nothing_here(places, visit) -> None:
+    for client in ("codex", "gemini", "opencode"):
+        put_in(places, client)
+    places.config_file.parent.mkdir(parents=True, exist_ok=True)
+    for wrong in ('packs = ["session"]\n[modules.preflight]\nstages = 3\n', "packs = ["):
+        places.config_file.write_text(wrong)
+        report = visit()
+        assert (report.state, report.seen.partition("; ")[2]) == ("skip", "why: see modules")
+
+
 def test_a_plan_that_is_gone_is_found(home, places, visit) -> None:
     put_in(places, "gemini")
     (places.plans("gemini") / "Stop.plan").unlink()

@@ -44,7 +44,9 @@ def batches(
             return
         out.data = {"batches": [batch._asdict() for batch in listed]}
         if not listed:
-            out.line("No batch has been closed yet. Next: overdeck capture status")
+            out.line(
+                f"No batch {f'of {session} ' if session else ''}has been closed yet. Next: overdeck capture status"
+            )
             return
         out.table(
             ["batch", "opened", "closed", "events", "why", "session"],

@@ -84,13 +84,15 @@ def lessons(state: str, of: str) -> list[Lesson]:
 
 
 def add(state: str, of: str, session: str, text: str) -> Lesson:
-    """Keep a lesson, and that ``session`` has kept one. Raises OSError, Unreadable, or TimeoutError where another
-    writer does not end.
+    """Keep a lesson, and that ``session`` has kept one; the same words of earlier go, or they would be told twice.
+
+    Raises OSError, Unreadable, or TimeoutError where another writer does not end.
     """
     lesson = Lesson(_now(), session, text)
     line = jsontext.dumps({"ts": lesson.at, "session": session, "text": text}).encode()
     with _Lock(state):
-        _write(state, of, [*_lines(state, of)[1 - MAX_LESSONS :], line])
+        others = [old for old in _lines(state, of) if (kept := _lesson(old)) is None or kept.text != text]
+        _write(state, of, [*others[1 - MAX_LESSONS :], line])
         if session:
             replace(_logged(state, session), b"")
         _forget_old(folder(state))

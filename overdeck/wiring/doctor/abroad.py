@@ -26,8 +26,8 @@ from overdeck.wiring.target import TARGETS, argv_of
 
 def _others(situation: Situation) -> Result:
     """Every other client that has entries of ours, or had: files, plans, trust, and one harmless call."""
-    if situation.fleet is None:
-        return Result("skip", "which modules are on is not known: the config cannot be read")
+    if situation.fleet is None or situation.unread:
+        return Result("skip", "what their entries should be is not known; why: see modules")
     seen, found, nexts = [], [], []
     for client in dialects.CLIENTS:
         recipe = recipe_for(situation.places, client)

@@ -51,6 +51,12 @@ def test_the_oldest_go(state: str) -> None:
     assert (len(texts), texts[0], texts[-1]) == (memory.MAX_LESSONS, "1", "new")
 
 
+def test_what_is_kept_again_is_told_once(state: str) -> None:
+    for words in ("one", "two", "one"):
+        memory.add(state, OF, "s1", words)
+    assert kept(state) == ["two", "one"]
+
+
 def test_one_is_forgotten_and_the_others_stay(state: str) -> None:
     first = memory.add(state, OF, "s1", "one")
     memory.add(state, OF, "s1", "two")
