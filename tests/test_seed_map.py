@@ -43,12 +43,3 @@ def test_every_row_says_where_the_rule_went() -> None:
     assert {len(row) for row in rows} == {3}
     assert [row for row in rows if not row[0].strip() or not row[1].strip()] == []
     assert [row[0] for row in rows if "not built" in row[1] and ":" not in row[1].partition("not built")[2]] == []
-
-
-def test_its_tables_are_whole_and_no_rule_stands_in_one_twice() -> None:
-    tables = re.findall(r"(?:^\|.*\n)+", PAGE, re.MULTILINE)
-    assert len(tables) > 5
-    assert [table for table in tables if not re.match(r".*\n\|[-|]+\|\n", table)] == []
-    for table in tables:
-        rules = re.findall(r"^\| (.+?) \| ", table, re.MULTILINE)
-        assert sorted(set(rules)) == sorted(rules)
