@@ -20,6 +20,8 @@ def test_no_line_stands_in_a_page_twice() -> None:
     """A merge of two versions of a paragraph keeps both, and reads well enough to be overlooked."""
     twice = []
     for page in (ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs" / "plans").glob("*.md"))):
-        lines = [line for line in page.read_text("utf-8").splitlines() if len(line) > 45 and set(line) - set("|-: ")]
+        lines = [
+            line for line in page.read_text("utf-8").splitlines() if len(line) > 45 and set(line) - set("|-: ")
+        ]
         twice += [f"{page.name}: {line}" for line in sorted({line for line in lines if lines.count(line) > 1})]
     assert twice == []
