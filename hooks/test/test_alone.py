@@ -35,6 +35,24 @@ ENDS = {
     "prints megabytes and denies": ("import sys\nfor _ in range(90): print('y' * 99_999)\nreturn deny('x')", "x"),
     "says done for us": ("import os; os.write(3, b'done'); os._exit(0)", "ended without a verdict"),
     "says that it failed for us": ("import os; os.write(3, b'failed late\\n'); return deny('x')", ""),
+    "says done in a line for us": ("import os; os.write(3, b'done\\n'); os._exit(0)", "ended without a verdict"),
+    "turns the answer into nothing": (
+        "import os; os.dup2(os.open('/dev/null', os.O_WRONLY), 4); return deny('x')", "ended without a verdict"
+    ),
+    "opens a file where the answer goes": (
+        "import os; os.close(4); call.config['held'] = open('/dev/null', 'w'); return deny('x')",
+        "ended without a verdict",
+    ),
+    "writes behind the answer": ("import os; os.write(4, b'{}'); return deny('x')", "ended without a verdict"),
+    "breaks the clock": ("import time; time.monotonic = lambda: 1 / 0; return deny('x')", "ZeroDivisionError"),
+    "fails when its plan is gone": (
+        "import os, shutil; shutil.rmtree(os.path.dirname(call.state) + '/../plans'); return 1 / 0", "could not decide"
+    ),
+    "fails when it was just switched off": (
+        "import os; root = os.path.dirname(call.state) + '/../'\nos.unlink(root + 'plans/claude/PreToolUse.plan')\n"
+        "open(root + '../config.toml', 'w').write('[modules.gate]\\nenabled = false\\n'); return 1 / 0",
+        "could not decide",
+    ),
     "is another module's word": ("import os; os.write(3, b'judged\\n')\nwhile True: pass", "could not decide"),
 }  # fmt: skip
 
@@ -204,6 +222,27 @@ def test_a_failure_at_the_last_moment_is_answered_in_what_is_left_of_the_time(na
     started = time.monotonic()
     assert "timed out" in native.call(bash("ls")).reason
     assert time.monotonic() - started < 1.2 + 1.5
+
+
+def test_a_gate_that_fails_when_python_is_gone_denies(native: Front, tmp_path: Path) -> None:
+    """An upgrade in the middle of a call: nobody is left to say how it failed, and a pass it may not be."""
+    python = tmp_path / "python"
+    python.symlink_to(native.recipe.python)
+    native.recipe.python = str(python)
+    native.module("gate", f"import os; os.unlink({str(python)!r}); return 1 / 0")
+    native.install()
+    reply = native.call(bash("ls"))
+    assert reply.decision == "deny" and "[gate] could not decide" in reply.reason
+
+
+@pytest.mark.parametrize("twin", ["native", "python"])
+def test_what_a_gate_runs_fails_though_the_client_ignores_ended_children(native: Front, twin: str) -> None:
+    if twin == "python":
+        native.native = None
+    native.module("gate", "import subprocess\nreturn deny('x') if subprocess.run(['false']).returncode else None")
+    native.install()
+    reply = native.call(bash("ls"), preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+    assert reply.reason == "[gate] x"
 
 
 def test_a_client_may_leave_more_than_a_thousand_files_open(native: Front) -> None:

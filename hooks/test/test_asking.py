@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from fronts import Front, Reply, recorded
 
-from overdeck.dispatch import asking
+from overdeck.dispatch.kit import asking
 from overdeck.paths import shipped
 
 SESSION = recorded("claude-code/Stop")["session_id"]

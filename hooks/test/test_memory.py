@@ -11,7 +11,7 @@ from fronts import Front, Reply, recorded
 
 import overdeck
 from overdeck.authoring.fleet import interpreter
-from overdeck.dispatch import asking, memory
+from overdeck.dispatch.kit import asking, memory
 from overdeck.paths import shipped
 
 SESSION = recorded("claude-code/SessionStart.startup")["session_id"]

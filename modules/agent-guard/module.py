@@ -7,8 +7,8 @@ have no subagents at all. Counts calls that were let through; what the client th
 import posix
 import time
 
+from overdeck.dispatch.kit.sessionfiles import locked, read, write
 from overdeck.dispatch.module import Call, Verdict, deny
-from overdeck.dispatch.sessionfiles import locked, read, write
 
 
 def evaluate(call: Call) -> Verdict | None:

@@ -1,10 +1,10 @@
 """Asks the model one question in the middle of a task, after every so many edits of files.
 
 It only advises: no edit waits for the answer. Re-armed by work (rows of work-rows), not by answers; stamped before it
-is said, so that a burst of parallel edits brings one question. Bounds: overdeck.dispatch.asking.
+is said, so that a burst of parallel edits brings one question. Bounds: overdeck.dispatch.kit.asking.
 """
 
-from overdeck.dispatch.asking import next_question
+from overdeck.dispatch.kit.asking import next_question
 from overdeck.dispatch.module import Call, Verdict, advise
 
 

@@ -1,16 +1,16 @@
 """Holds ``git commit`` and ``git merge --continue`` until the checks have passed on what the work tree holds now.
 
-The command is read as overdeck.dispatch.gitcommand says, which also says what it does not see: ``overdeck git-hook
+The command is read as overdeck.dispatch.kit.gitcommand says, which also says what it does not see: ``overdeck git-hook
 install`` is the enforcement, this is the early word. ``overdeck hooks off`` does not lift it.
 """
 
 import time
 
-from overdeck.dispatch.asking import is_off
-from overdeck.dispatch.gitcommand import committing
+from overdeck.dispatch.kit.asking import is_off
+from overdeck.dispatch.kit.gitcommand import committing
+from overdeck.dispatch.kit.passed import held
+from overdeck.dispatch.kit.worktree import GitFailed, top_of
 from overdeck.dispatch.module import Call, Verdict, deny
-from overdeck.dispatch.passed import held
-from overdeck.dispatch.worktree import GitFailed, top_of
 
 SECONDS = 5.0
 """For all that is asked of git; past it the commit is held, and says so, before the deadline would."""
@@ -42,10 +42,9 @@ def evaluate(call: Call) -> Verdict | None:
 
 def _reason(call: Call, why: str, checks: list[str]) -> str:
     asked = f"runs {'; '.join(checks)}: overdeck commit-gate pass --yes" if checks else "overdeck commit-gate pass"
-    off = call.state.rpartition("/modules/")[0]
     silenced = (
         " (overdeck hooks off silences questions in this session; it lifts no gate.)"
-        if is_off(off, call.session)
+        if is_off(call.overdeck_state, call.session)
         else ""
     )
     return (

@@ -4,8 +4,8 @@ A transfer to the terminal gets ``--max-time``; a download to a file may rightly
 when it cannot connect or stands still. Leaves curls inside quoted shell text (``bash -c "curl …"``) as they are.
 """
 
+from overdeck.dispatch.kit.shell import commands
 from overdeck.dispatch.module import Call, Verdict, rewrite
-from overdeck.dispatch.shell import commands
 
 _SHORT_WITH_ARGUMENT = "AbcCdDeEFhHKmoPQrtTuUwxXyYz"
 _DOWNLOADS = ("--output", "--remote-name", "--remote-name-all")

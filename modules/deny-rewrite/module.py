@@ -4,7 +4,7 @@ Only where these words stand together in the line itself. A command inside quote
 with options before its subcommand, is left as it is, and ``deny`` refuses it, naming what to write instead.
 """
 
-from overdeck.dispatch.commandrules import leading, located
+from overdeck.dispatch.kit.commandrules import leading, located
 from overdeck.dispatch.module import Call, Verdict, rewrite
 
 

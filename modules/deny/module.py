@@ -1,10 +1,10 @@
 """Refuses commands that match a rule: the shipped ones are about machines, homes and disks.
 
-Reads the command as a shell would (overdeck.dispatch.shell says what it does not see); what ``<root>`` and
-``<device>`` mean is in overdeck.dispatch.places. The rules come compiled, in the plan.
+Reads the command as a shell would (overdeck.dispatch.kit.shell says what it does not see); what ``<root>`` and
+``<device>`` mean is in overdeck.dispatch.kit.places. The rules come compiled, in the plan.
 """
 
-from overdeck.dispatch.commandrules import first
+from overdeck.dispatch.kit.commandrules import first
 from overdeck.dispatch.module import Call, Verdict, deny
 
 

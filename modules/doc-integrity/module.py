@@ -11,8 +11,8 @@ import time
 
 from overdeck.dispatch import jsontext
 from overdeck.dispatch.eventlog import emit
+from overdeck.dispatch.kit.ownfolder import Folder
 from overdeck.dispatch.module import Call, Verdict, advise, tell
-from overdeck.dispatch.ownfolder import Folder
 from overdeck.dispatch.plan import digest
 
 TYPE_CHECKING = False
@@ -149,7 +149,7 @@ def _followed(
     state: Folder, name: str, found: list[tuple[str, int, int, int]], mark: str, top: str, with_anchors: bool
 ) -> tuple[list[str], int]:
     """Follow every reference: those that broke since the last look, and how many are broken. Remembered before said."""
-    from overdeck.dispatch import markdownlinks
+    from overdeck.dispatch.kit import markdownlinks
 
     before = _read(state, name)
     known: dict[str, list[object]] = before.get("documents", {})

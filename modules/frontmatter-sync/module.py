@@ -12,8 +12,8 @@ import time
 
 from overdeck.dispatch import jsontext
 from overdeck.dispatch.eventlog import emit
+from overdeck.dispatch.kit.ownfolder import Folder
 from overdeck.dispatch.module import Call, Verdict, advise
-from overdeck.dispatch.ownfolder import Folder
 
 LIST = "work.json"
 MAX_DOCUMENT = 1 << 20

@@ -10,9 +10,9 @@ import shlex
 import subprocess
 import time
 
-from overdeck.dispatch.gitcommand import committing
+from overdeck.dispatch.kit.gitcommand import committing
+from overdeck.dispatch.kit.worktree import SAFE, GitFailed, run, top_of
 from overdeck.dispatch.module import Call, Verdict, advise
-from overdeck.dispatch.worktree import SAFE, GitFailed, run, top_of
 
 SECONDS = 5.0
 """For git and all generators of one commit together."""

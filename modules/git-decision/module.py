@@ -1,6 +1,6 @@
 """Holds git commands that throw work away until the owner has said so.
 
-Reads the command as a shell would (overdeck.dispatch.shell says what it does not see). Git accepts unique
+Reads the command as a shell would (overdeck.dispatch.kit.shell says what it does not see). Git accepts unique
 abbreviations of long options, so ``--har`` counts as ``--hard``. Does not see aliases of git's config files and of
 the environment, what ``-c remote.…`` makes of a push and
 ``-c clean.requireForce`` of a clean, scripts that call git, other programs (``hub``, ``gh``, ``jj``),
@@ -9,8 +9,8 @@ git's plumbing (``send-pack``, ``read-tree``), refs that are moved (``branch -f`
 and files or folders put back by name (``git checkout -- FILE``): a model that edits does that all day.
 """
 
+from overdeck.dispatch.kit.shell import Command, commands, pairs
 from overdeck.dispatch.module import Call, Verdict, ask, deny
-from overdeck.dispatch.shell import Command, commands, pairs
 
 _GLOBAL_WITH_ARGUMENT = (
     "-C",

@@ -9,8 +9,8 @@
 
 import posix
 
+from overdeck.dispatch.kit.shell import Command, commands, pairs
 from overdeck.dispatch.module import Call, Verdict, deny
-from overdeck.dispatch.shell import Command, commands, pairs
 
 _PKILL_WITH_ARGUMENT = "dgGPtuUsFr"
 _SIGNALS = ("-s", "--signal", "-n")

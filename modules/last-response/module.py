@@ -1,12 +1,13 @@
 """Keeps a session's last answer: what the client says it was, else the last text of the assistant in the transcript.
 
-One file a session, owner only, replaced at each end of a turn (overdeck.dispatch.lastresponse). Does not see: answers
-in transcripts other than Claude Code's; text before the end of a transcript that it reads.
+One file a session, owner only, replaced at each end of a turn (overdeck.dispatch.kit.lastresponse). Does not see:
+answers in transcripts other than Claude Code's; text before the end of a transcript that it reads.
 """
 
 import posix
 
-from overdeck.dispatch import jsontext, lastresponse
+from overdeck.dispatch import jsontext
+from overdeck.dispatch.kit import lastresponse
 from overdeck.dispatch.module import Call, Verdict
 
 _REGULAR = 0o10  # of a mode's type, as in S_IFREG

@@ -7,8 +7,8 @@ What a lesson says is a report: control characters were refused when it was kept
 told by ``recall`` (pack session): those are checked against evidence, a lesson is one session's word.
 """
 
-from overdeck.dispatch import lastsession, memory
-from overdeck.dispatch.asking import is_off
+from overdeck.dispatch.kit import lastsession, memory
+from overdeck.dispatch.kit.asking import is_off
 from overdeck.dispatch.module import Call, Verdict, advise, tell
 
 LEAST_BYTES = 600
@@ -16,7 +16,7 @@ LEAST_BYTES = 600
 
 def evaluate(call: Call) -> Verdict | None:
     """Advise at every start but a resumed one; tell the user of a memory that is there and cannot be read."""
-    state = call.state.rpartition("/modules/")[0]
+    state = call.overdeck_state
     top = memory.checkout(call.cwd)
     if not top:
         return None

@@ -158,7 +158,7 @@ def _deliver(call: Call, about: str, by: str, how: object) -> None:
             said = dict(zip(TEXTS, (title, message, escaped, about), strict=True))
             _run([said.get(word, word) for word in how])
     except Exception as error:
-        record.error(call.state.rpartition("/modules/")[0], "notify", call.event, f"{by}: {error}"[:300])
+        record.error(call.overdeck_state, "notify", call.event, f"{by}: {error}"[:300])
         emit(call, "notice.failed", about=about, by=by)
     else:
         emit(call, "notice.sent", about=about, by=by)

@@ -7,9 +7,9 @@ output goes. In a permission mode that is not in ``modes`` it is silent, for the
 against its allow rules.
 """
 
-from overdeck.dispatch.commandrules import first
+from overdeck.dispatch.kit.commandrules import first
+from overdeck.dispatch.kit.shell import written
 from overdeck.dispatch.module import Call, Verdict, rewrite
-from overdeck.dispatch.shell import written
 
 _COMPOUND = ("if", "for", "while", "until", "case", "select", "function", "{", "[[", "coproc", "!", "exec")
 

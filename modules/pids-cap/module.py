@@ -9,8 +9,8 @@ looking at every command would cost a Python a call.
 
 import posix
 
+from overdeck.dispatch.kit.shell import Command, commands
 from overdeck.dispatch.module import Call, Verdict, deny
-from overdeck.dispatch.shell import Command, commands
 
 _OPTIONS = {
     # program: (its options for a number of processes; what the option means without a number, 0 = no bound)

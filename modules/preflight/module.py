@@ -1,6 +1,6 @@
 """Looks at the start of a session whether what guards it would start, and says nothing where it would.
 
-Three looks. Launcher: the programs and scripts that the hooks of the settings name (dispatch/hooklaunchers.py).
+Three looks. Launcher: the programs and scripts that the hooks of the settings name (dispatch/kit/hooklaunchers.py).
 Liveness: the front, started as the client starts it, with a call that a gate must refuse; the alarm is that it passes.
 Stage: what a project still lacks on its way (its ledger, files that the config names) with the next command: whoever
 is not there yet has done nothing wrong, so a stage is never called broken.
@@ -12,7 +12,8 @@ CLAUDE_CONFIG_DIR moved, shell lines that are more than words; a gate whose rule
 
 import os
 
-from overdeck.dispatch import hooklaunchers, jsontext
+from overdeck.dispatch import jsontext
+from overdeck.dispatch.kit import hooklaunchers
 from overdeck.dispatch.module import Call, Verdict, advise
 from overdeck.dispatch.plan import PlanError, parse, read_plan, trusted
 
@@ -65,7 +66,7 @@ def _launchers(settings, top, cwd):
 
 def _planned(call):
     """The modules of the plan for tool calls; none where there is no such plan."""
-    plans = call.state.rpartition("/modules/")[0] + f"/plans/{call.client}"
+    plans = f"{call.overdeck_state}/plans/{call.client}"
     try:
         return parse(read_plan(f"{plans}/PreToolUse.plan")).modules
     except PlanError:
@@ -98,7 +99,7 @@ def _front(call, settings):
 
     A program that stands in a project's settings is not started: a repository may say anything.
     """
-    plans = call.state.rpartition("/modules/")[0] + f"/plans/{call.client}"
+    plans = f"{call.overdeck_state}/plans/{call.client}"
     for hook in hooklaunchers.hooks_in(settings)[0] if settings else ():
         if hook.exact and hook.event == "PreToolUse" and MARK in hook.words and plans in hook.words:
             return hook.words if hook.words[0].startswith("/") and not trusted(hook.words[0]) else None

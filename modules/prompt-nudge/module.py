@@ -6,15 +6,15 @@ written is silence.
 
 import time
 
-from overdeck.dispatch import memory
-from overdeck.dispatch.asking import FLOOR_S, is_off
+from overdeck.dispatch.kit import memory
+from overdeck.dispatch.kit.asking import FLOOR_S, is_off
+from overdeck.dispatch.kit.sessionfiles import read, write
 from overdeck.dispatch.module import Call, Verdict, advise
-from overdeck.dispatch.sessionfiles import read, write
 
 
 def evaluate(call: Call) -> Verdict | None:
     """Advise when the session has kept nothing and neither clock nor cap forbids it."""
-    state = call.state.rpartition("/modules/")[0]
+    state = call.overdeck_state
     top = memory.checkout(call.cwd)
     if not call.session or not top:
         return None

@@ -11,7 +11,7 @@ import posix
 from overdeck.dispatch.eventlog import emit
 from overdeck.dispatch.jsontext import dumps
 from overdeck.dispatch.module import Call, Verdict, tell
-from overdeck.dispatch.record import now
+from overdeck.dispatch.record import APPENDING, now, torn
 
 DASHES = (" - ", " – ", " — ")
 MOST = 10
@@ -25,10 +25,10 @@ def evaluate(call: Call) -> Verdict | None:
     found = rating_of(prompt) if isinstance(prompt, str) else None
     if found is None:
         return None
-    from overdeck.dispatch.lastresponse import last_response  # most prompts are no rating
+    from overdeck.dispatch.kit.lastresponse import last_response  # most prompts are no rating
 
     rating, comment, of_ten = found
-    answer = last_response(call.state.rpartition("/modules/")[0], call.session)
+    answer = last_response(call.overdeck_state, call.session)
     if not of_ten and answer.rstrip().endswith(("?", "？")):
         return None
     low = rating < call.config["low"]
@@ -73,13 +73,9 @@ def rating_of(prompt: str) -> tuple[int, str, bool] | None:
 
 def append(path: str, line: str) -> None:
     """Add a whole line; raises OSError where it could not be written whole."""
-    flags = posix.O_RDWR | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW
-    fd = posix.open(path, flags, 0o600)
+    fd = posix.open(path, APPENDING, 0o600)
     try:
-        size = posix.fstat(fd).st_size
-        if size and posix.pread(fd, 1, size - 1) != b"\n":  # a full disk once cut the last one short
-            line = "\n" + line
-        raw = line.encode("utf-8", "replace")
+        raw = ("\n" + line if torn(fd) else line).encode("utf-8", "replace")
         if posix.write(fd, raw) < len(raw):
             raise OSError(28, "no space left")
     finally:

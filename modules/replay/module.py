@@ -15,7 +15,7 @@ SEAM_S = 20 * 60
 
 
 def evaluate(call):
-    state = call.state.rpartition("/modules/")[0]
+    state = call.overdeck_state
     if worth_it(f"{state}/modules/capture", start=call.event == "SessionStart"):
         entry = f"{overdeck.__path__[0]}/capture/entry.py"
         argv = [sys.executable, "-I", "-S", entry, state, str(call.config["keep_days"])]

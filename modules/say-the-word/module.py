@@ -5,9 +5,9 @@ case, Capitalised or in CAPITALS. Does not hear what was said before the module 
 sessions, and cannot tell an order from a question about one: "how do I publish?" is the word too.
 """
 
-from overdeck.dispatch.commandrules import located
+from overdeck.dispatch.kit.commandrules import located
+from overdeck.dispatch.kit.said import listen, was_said
 from overdeck.dispatch.module import Call, Verdict, ask, deny
-from overdeck.dispatch.said import listen, was_said
 
 
 def evaluate(call: Call) -> Verdict | None:

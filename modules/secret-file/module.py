@@ -8,8 +8,8 @@ and secrets that a program prints (``env``, ``gh auth token``, ``kubectl get sec
 
 from posix import stat
 
+from overdeck.dispatch.kit.shell import Command, commands
 from overdeck.dispatch.module import Call, Verdict, deny
-from overdeck.dispatch.shell import Command, commands
 
 _NAMES = (
     ".env",

@@ -1,10 +1,10 @@
-"""Gives a session its name: once, from the first prompt that asks for something (overdeck.dispatch.sessionnames).
+"""Gives a session its name: once, from the first prompt that asks for something (overdeck.dispatch.kit.sessionnames).
 
 A session that has its name costs a look at one file. Does not see: what a prompt means; a passphrase without a label.
 """
 
-from overdeck.dispatch import sessionnames
 from overdeck.dispatch.eventlog import emit
+from overdeck.dispatch.kit import sessionnames
 from overdeck.dispatch.module import Call, Verdict
 
 

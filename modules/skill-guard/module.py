@@ -4,8 +4,8 @@ A slash command counts as a prompt. A skill without a rule, and a call that name
 another field would else lose all its skills. ``plugin:name`` is the skill ``name``.
 """
 
+from overdeck.dispatch.kit.said import listen, was_said
 from overdeck.dispatch.module import Call, Verdict, deny
-from overdeck.dispatch.said import listen, was_said
 
 
 def evaluate(call: Call) -> Verdict | None:

@@ -1,10 +1,10 @@
 """Keeps a turn that changed files from ending with one question, and lets the answer end it.
 
 Counts work (rows of work-rows), not answers: running the check it asked for, or the next Stop, brings no second
-question. It is stamped before it blocks; see overdeck.dispatch.asking for the bounds that it shares with checkpoint.
+question. It is stamped before it blocks; the bounds that it shares with checkpoint are overdeck.dispatch.kit.asking.
 """
 
-from overdeck.dispatch.asking import next_question
+from overdeck.dispatch.kit.asking import next_question
 from overdeck.dispatch.module import Call, Verdict, keep_going
 
 

@@ -4,8 +4,8 @@ Silent for the agent types that the owner lists. A type that is absent, unknown 
 does not send the field, silence would be a module that is on and does nothing.
 """
 
-from overdeck.dispatch import memory
-from overdeck.dispatch.asking import is_off
+from overdeck.dispatch.kit import memory
+from overdeck.dispatch.kit.asking import is_off
 from overdeck.dispatch.module import Call, Verdict, advise
 
 MAX_LETTERS = 4000
@@ -21,7 +21,7 @@ def evaluate(call: Call) -> Verdict | None:
     kind = call.payload.get("agent_type")
     if isinstance(kind, str) and (kind in silent or kind.rpartition(":")[2] in silent):
         return None  # whatever else it lacks, the request below could forbid the very thing it is for
-    if is_off(call.state.rpartition("/modules/")[0], call.session):
+    if is_off(call.overdeck_state, call.session):
         return None
     ask = (
         "If you learn what the next session of this project must know (a decision and why, a trap), keep it in one "

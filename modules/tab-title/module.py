@@ -11,8 +11,8 @@ Does not see: that a permission was given (the title asks until the turn ends); 
 import posix
 import select
 
-from overdeck.dispatch import sessionfiles
 from overdeck.dispatch.eventlog import emit
+from overdeck.dispatch.kit import sessionfiles
 from overdeck.dispatch.module import Call, Verdict
 
 MAX_NAME = 40
@@ -75,10 +75,10 @@ def ended(answer: object) -> str:
 
 def name_of(call: Call, *, keep: bool) -> str:
     """What a session is about: its name, else the words of its last prompt that has some, else its folder."""
-    from overdeck.dispatch.sessionnames import name_from
-    from overdeck.dispatch.sessionnames import name_of as kept_name
+    from overdeck.dispatch.kit.sessionnames import name_from
+    from overdeck.dispatch.kit.sessionnames import name_of as kept_name
 
-    name = kept_name(call.state.rpartition("/modules/")[0], call.session)
+    name = kept_name(call.overdeck_state, call.session)
     if name:
         return name
     prompt = call.payload.get("prompt")

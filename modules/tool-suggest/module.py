@@ -1,12 +1,12 @@
 """Says once a session, for each rule, that another tool fits better. It advises, and never holds a command.
 
-Reads the command as a shell would (overdeck.dispatch.shell). A command under ``timeout`` is left alone, for it ends.
+Reads the command as a shell would (overdeck.dispatch.kit.shell). A command under ``timeout`` is left alone: it ends.
 """
 
-from overdeck.dispatch.commandrules import located
+from overdeck.dispatch.kit.commandrules import located
+from overdeck.dispatch.kit.sessionfiles import mark
+from overdeck.dispatch.kit.shell import commands
 from overdeck.dispatch.module import Call, Verdict, advise
-from overdeck.dispatch.sessionfiles import mark
-from overdeck.dispatch.shell import commands
 
 
 def evaluate(call: Call) -> Verdict | None:

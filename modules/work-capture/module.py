@@ -8,10 +8,11 @@ not begin as the usual ones do. What the owner writes into a file is replaced wh
 
 import time
 
-from overdeck.dispatch import jsontext, sessionfiles, sessionnames
+from overdeck.dispatch import jsontext
 from overdeck.dispatch.eventlog import emit
+from overdeck.dispatch.kit import sessionfiles, sessionnames
+from overdeck.dispatch.kit.ownfolder import Folder
 from overdeck.dispatch.module import Call, Verdict
-from overdeck.dispatch.ownfolder import Folder
 from overdeck.dispatch.plan import digest
 
 SECTIONS = ("SUMMARY", "ANALYSIS", "ACTIONS", "RESULTS", "STATUS", "NEXT", "COMPLETED")
@@ -109,7 +110,7 @@ def _end(call: Call, record: dict[str, object]) -> bool:
 
 def _title(call: Call, record: dict[str, object]) -> None:
     """The session's own name, as soon as it has one; until then words of what it said."""
-    named = sessionnames.name_of(call.state.rpartition("/modules/")[0], call.session)
+    named = sessionnames.name_of(call.overdeck_state, call.session)
     if named or "title" not in record:
         said = " ".join(str(record["turns"][0]).split(" ")[2:])
         record["title"] = named or sessionnames.name_from(said, words=6, columns=60) or "Session"

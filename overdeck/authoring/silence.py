@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from overdeck.dispatch import asking
+from overdeck.dispatch.kit import asking
 from overdeck.errors import usage
 from overdeck.files import write_atomically
 from overdeck.paths import Places

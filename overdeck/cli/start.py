@@ -1,5 +1,5 @@
 """The command ``overdeck`` before its door: a client starts ``overdeck statusline`` at every redraw, and the door alone
-is seven bare interpreters (docs/plans/statusline.md)."""
+is seven bare interpreters (docs/plans/session.md)."""
 
 import sys
 

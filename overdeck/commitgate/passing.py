@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from overdeck.authoring.inventory import find
-from overdeck.dispatch import passed, worktree
-from overdeck.dispatch.worktree import GitFailed, Snapshots
+from overdeck.dispatch.kit import passed, worktree
+from overdeck.dispatch.kit.worktree import GitFailed, Snapshots
 from overdeck.errors import ExitCode, OverdeckError, usage
 from overdeck.paths import Places
 from overdeck.process import NotCompleted, run

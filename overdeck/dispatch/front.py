@@ -117,11 +117,18 @@ def main(argv: list[str]) -> None:
         if native or not _inert(plans):
             _word(front, b"hello")
             _signal.signal(_signal.SIGTERM, runner._on_term)
+            if not native:  # the native front has done so
+                _unignore()
             _answer(front)
     except BaseException as error:  # the last guard: a silent pass is the one thing a gate may not do
         _signal.signal(_signal.SIGTERM, _signal.SIG_IGN)
-        if not front.answered:
-            _failed(front, f"{type(error).__name__}: {error}"[:300])
+        cause = f"{type(error).__name__}: {error}"[:300]
+        if (
+            front.answer != 1
+        ):  # what breaks behind a module alone is that module's doing: it is answered for elsewhere
+            _word(front, b"failed " + jsontext.dumps({"error": cause, "trace": ""}).encode("utf-8", "replace"))
+        elif not front.answered:
+            _failed(front, cause)
     finally:
         posix._exit(0)
 
@@ -141,6 +148,15 @@ def _arguments(argv: list[str]) -> tuple[str, str, str, str]:
         elif word and all(letter in _NAME for letter in word):
             event = event or word
     return event, plans.rstrip("/") if plans.startswith("/") else "", native, failed
+
+
+def _unignore() -> None:
+    """Hear of ended children and of timers, though the client ignores them.
+
+    Under an inherited SIG_IGN of SIGCHLD every program that a gate runs seems to have ended with 0.
+    """
+    _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
+    _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
 
 
 def _inert(plans: str) -> bool:
@@ -262,6 +278,7 @@ def _judged(
     if [m.id for m in front.survivors] != [m.id for m in modules] or len(modules) != 1:
         return runner.run(modules, ask, end, stage)
     if front.failed:
+        _word(front, b"fallen")
         return [alone.fallen(modules[0], front.failed)]
     if not front.alone or not alone.possible(modules[0]):
         return runner.run(modules, ask, end, stage)
@@ -386,7 +403,9 @@ def _close(front: _Front, answer: dict[str, Any], outcomes: list[Outcome]) -> No
         said = _record(front, outcomes, written)
     except Exception:
         said = b""  # the answer is out; what is left is to tell the native front so
-    _word(front, b"done" + said)
+    # A module alone may have turned descriptor 4 elsewhere: the native front holds this number against what arrived.
+    arrived = b"said %d\n" % written if front.answer != 1 else b""
+    _word(front, arrived + b"done" + said)
 
 
 def _record(front: _Front, outcomes: list[Outcome], written: int) -> bytes:

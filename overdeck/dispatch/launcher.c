@@ -1753,7 +1753,7 @@ static int spawn_python(char **argv, const int from[HANDED], pid_t *pid)
     posix_spawn_file_actions_t moves;
     posix_spawnattr_t attributes;
     sigset_t term, none;
-    sigemptyset(&none), sigemptyset(&term), sigaddset(&term, SIGTERM);
+    sigemptyset(&none), sigemptyset(&term), sigaddset(&term, SIGTERM), sigaddset(&term, SIGALRM);
     int failed = posix_spawn_file_actions_init(&moves);
     if (failed)
         return failed;
@@ -1891,13 +1891,30 @@ static int drain_printed(int fd, Buffer *into)
     return drain(fd, into->len < into->room ? into : &rest);
 }
 
+/* The number behind this word, of what Python said of itself; `none` where it said none. */
+static uint64_t number_with(const Buffer *word_of, Text first_word, uint64_t none)
+{
+    Text line = line_with(word_of, first_word);
+    uint64_t number = none;
+    if (line.len)
+        line.at += first_word.len, line.len -= first_word.len;
+    return take_number(&line, &number) ? number : none;
+}
+
 /* "alone MS" and the deadline of a module that runs in Python's own process, in ms; 0 while there is none. */
 static uint64_t alone_for(const Buffer *word_of)
 {
-    Text line = line_with(word_of, T("alone "));
-    uint64_t ms = 0;
-    line.at += line.len ? 6 : 0, line.len -= line.len ? 6 : 0;
-    return take_number(&line, &ms) ? ms : 0;
+    return number_with(word_of, T("alone "), 0);
+}
+
+/* Whether "done" may be believed. A module in Python's own process may have turned the answer elsewhere, so what arrived
+ * must be as long as what was sent; and a Python that answers for a module that failed must say that it did so, since the
+ * plan it has read may know of no such module any more. */
+static int all_arrived(const Way *way, const Buffer *word_of, const Buffer *said)
+{
+    if (way->alone && alone_for(word_of))
+        return number_with(word_of, T("said "), UINT64_MAX) == said->len;
+    return !way->failed || line_with(word_of, T("fallen")).len > 0;
 }
 
 enum { WAITING, TOLD_TO_STOP, KILLED };
@@ -2094,6 +2111,8 @@ static void ask_python(int observed, int cut, int alone)
         else
             close(one.answer), close(one.control), close(one.printed);
         hello = line_with(&word_of, T("hello")), done = line_with(&word_of, T("done"));
+        if (!all_arrived(&way, &word_of, &said))
+            done.len = 0;
         if (way.alone && waitpid(-1, NULL, WNOHANG) >= 0)
             kill_orphans();             /* what the module has started, and what of it is left */
         if (way.alone && !done.len && !told_to_stop && (pid == NOT_POSSIBLE || failed_alone(&way, &one, stage, &word_of, &printed))) {
@@ -2113,8 +2132,9 @@ static void ask_python(int observed, int cut, int alone)
     }
     kill_orphans();
     int stopped = told_to_stop || (stage != WAITING && hello.len);
-    int absent = pid == NOT_THERE || (pid > 0 && !hello.len && !stopped);
+    int absent = !way.failed && (pid == NOT_THERE || (pid > 0 && !hello.len && !stopped));
     Text cause = absent                ? T("Python did not start, so no gate ran")
+                 : way.failed          ? T("it failed, and the Python that was to say how did not")
                  : pid <= 0            ? T("no process and no descriptor could be had for Python")
                  : said.len == said.room ? T("Python answered more than 8 MiB")
                  : done.len            ? T("Python answered something that is not one JSON object")
@@ -2289,6 +2309,7 @@ int main(int argc, char **argv)
     struct sigaction stop = {.sa_handler = on_term};
     sigaction(SIGTERM, &stop, NULL);
     signal(SIGPIPE, SIG_IGN), signal(SIGXFSZ, SIG_IGN);
+    signal(SIGCHLD, SIG_DFL);   /* where a client ignores it, whatever a gate runs seems to have ended well */
     struct rlimit files;
     if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < 4096 && files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max < 4096 ? files.rlim_max : 4096;     /* each module takes three of Python's */

@@ -69,6 +69,11 @@ class Call:
         return self._state.rpartition("/")[2]
 
     @property
+    def overdeck_state(self) -> str:
+        """The state directory of overdeck, where what others keep is found; nothing is made there."""
+        return self._state.rpartition("/modules/")[0]
+
+    @property
     def state(self) -> str:
         """A directory of this module's own (0700), made on first use."""
         made = ""

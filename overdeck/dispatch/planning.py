@@ -237,18 +237,19 @@ def _native(recipe: Recipe, manifest: Manifest, event: str) -> Native:
     return Native(named, eventlog.MAX_BYTES, f"{recipe.state}/events.jsonl")
 
 
-def write_plan(recipe: Recipe, plan: Plan) -> str:
+def write_plan(recipe: Recipe, plan: Plan, *, reuse: bool = False) -> str:
     """Write one plan and its copy by crc (old call lines stay readable); returns its path. Raises OSError.
 
-    With it go the bundle of the dispatcher and the compiled code of the modules, which only save time.
+    With it go the bundle of the dispatcher and the compiled code of the modules, which only save time; with ``reuse``
+    those that are there and whole are taken as they are (bundle.py).
     """
     _make_folder(f"{recipe.plans}/history")
     _make_folder(f"{recipe.plans}/code")
-    plan.bundle = bundle.build(recipe.entry, recipe.plans, recipe.client)
+    plan.bundle = bundle.build(recipe.entry, recipe.plans, recipe.client, reuse=reuse)
     for module in plan.modules:
         if module.native is None and module.source:
             try:
-                module.code, module.code_stamp = bundle.keep_code(module.source, recipe.plans)
+                module.code, module.code_stamp = bundle.keep_code(module.source, recipe.plans, reuse=reuse)
             except (OSError, SyntaxError, ValueError):
                 continue  # it fails when it is run, in its own name
     raw = plan.encode()
@@ -401,27 +402,13 @@ def _preloadable(name: str) -> bool:
     A list of what may, not of what may not: one import that prints, exits or starts the dispatcher again would silence
     every gate of the call.
     """
-    return name in _DISPATCH_API or (name.split(".", maxsplit=1)[0] in _SHARED and "__main__" not in name)
+    if name in _DISPATCH_API or name.startswith(_KIT):
+        return True
+    return name.split(".", maxsplit=1)[0] in _SHARED and "__main__" not in name
 
 
-_DISPATCH_API = tuple(
-    f"overdeck.dispatch.{name}"
-    for name in (
-        "asking",
-        "commandrules",
-        "eventlog",
-        "gitcommand",
-        "lastresponse",
-        "module",
-        "ownfolder",
-        "passed",
-        "said",
-        "sessionfiles",
-        "sessionnames",
-        "shell",
-        "worktree",
-    )
-)
+_DISPATCH_API = ("overdeck.dispatch.eventlog", "overdeck.dispatch.module")
+_KIT = "overdeck.dispatch.kit."
 _SHARED = frozenset((
     "abc", "argparse", "ast", "base64", "binascii", "bisect", "calendar", "codecs", "collections", "configparser",
     "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "difflib", "enum", "errno", "fcntl",

@@ -37,7 +37,7 @@ def rebuild(plans: str, event: str, last: Plan | None, problem: str) -> tuple[Pl
         lock = posix.open(f"{plans}/{planning.LOCK}", posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            planning.write_plan(recipe, plan)
+            planning.write_plan(recipe, plan, reuse=True)
         finally:
             posix.close(lock)
     except BlockingIOError:

@@ -18,7 +18,7 @@ or a plain word behind any of these, this very word, ``<root>`` or ``of=<device>
 
 from __future__ import annotations
 
-from overdeck.dispatch import places
+from overdeck.dispatch.kit import places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

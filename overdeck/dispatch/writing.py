@@ -70,8 +70,11 @@ def one_line(text: str) -> str:
     return text
 
 
-def replace(path: str, content: bytes) -> None:
-    """Atomic write, owner only: temporary file beside it, fsync, rename. Raises OSError; the old file stays."""
+def replace(path: str, content: bytes, *, lasting: bool = True) -> None:
+    """Atomic write, owner only: temporary file beside it, fsync, rename. Raises OSError; the old file stays.
+
+    Without ``lasting`` there is no fsync: for what is held against its own digest whenever it is read.
+    """
     temporary = f"{path}.{posix.getpid()}.tmp"
     fd = posix.open(
         temporary, posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_CLOEXEC | posix.O_NOFOLLOW, 0o600
@@ -81,7 +84,8 @@ def replace(path: str, content: bytes) -> None:
             view = memoryview(content)
             while view:
                 view = view[posix.write(fd, view) :]
-            posix.fsync(fd)
+            if lasting:
+                posix.fsync(fd)
         finally:
             posix.close(fd)
         posix.rename(temporary, path)

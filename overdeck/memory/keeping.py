@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from overdeck.dispatch import memory
-from overdeck.dispatch.memory import Lesson
+from overdeck.dispatch.kit import memory
+from overdeck.dispatch.kit.memory import Lesson
 from overdeck.errors import ExitCode, OverdeckError, not_found, usage
 from overdeck.paths import Places
 

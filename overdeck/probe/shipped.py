@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from overdeck.dispatch import sessionfiles
+from overdeck.dispatch.kit import sessionfiles
 from overdeck.dispatch.manifest import Manifest
 from overdeck.dispatch.module import Call as Asked
 from overdeck.paths import Places

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import posix
 
+from overdeck.dispatch.kit.sessionfiles import prune
 from overdeck.dispatch.plan import digest, distrusted
-from overdeck.dispatch.sessionfiles import prune
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import posix
 
-from overdeck import __version__
-from overdeck.dispatch import jsontext, updatecheck
+from overdeck import OWN_SESSIONS, __version__
+from overdeck.dispatch import jsontext
+from overdeck.dispatch.kit import updatecheck
 from overdeck.dispatch.plan import digest, stamp
 from overdeck.statusline.line import MAX_COLUMNS, Facts
 
@@ -25,8 +26,6 @@ CALLS = 20
 NARROWEST, WIDEST = 20, 1000
 MAX_TEXT = 4096
 """Letters of what the client says: a path may have so many."""
-OWN_SESSIONS = "overdeck-"
-"""Calls of the doctor, preflight and the probe: they count for nothing."""
 
 
 class Look:
@@ -72,7 +71,7 @@ class Look:
     def shown_name(self) -> str:
         """What the client calls the session, else what the module did, else the beginning of its id."""
         if not self.name and self.session and _there(self.name_file):
-            from overdeck.dispatch.sessionnames import name_of
+            from overdeck.dispatch.kit.sessionnames import name_of
 
             return name_of(self.state, self.session) or self.session[:8]
         return self.name or self.session[:8]

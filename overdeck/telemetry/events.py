@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from overdeck import OWN_SESSIONS
 from overdeck.errors import usage
 
 MOST_BYTES = 32 << 20
 """Of one file, from its end: twice what its writers let it grow to."""
-OWN_SESSIONS = "overdeck-"
-"""Calls of our own making (`doctor` tries the front) are no events of anybody's session."""
 HEAD_BYTES = 4096
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.*")
 

@@ -6,7 +6,7 @@ import pytest
 from homes import Home
 from repositories import git
 
-from overdeck.dispatch import asking
+from overdeck.dispatch.kit import asking
 
 SESSION = "89168429-3bfa-47d9-8b66-669c3fa61164"
 

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import random
+import runpy
 import sqlite3
 import tempfile
 import time
@@ -15,9 +16,10 @@ from disks import grown, small_disk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overdeck.capture import spool, store
+from overdeck.capture import seams, spool, store
 from overdeck.capture.store import Taken
 from overdeck.errors import ExitCode, OverdeckError
+from overdeck.paths import shipped
 
 
 def test_a_line_is_taken_in_once_however_often_it_is_replayed(captured: Captured) -> None:
@@ -300,3 +302,8 @@ def test_twenty_thousand_events_take_seconds(captured: Captured) -> None:
     started = time.monotonic()
     assert captured.replay().taken.new == 20_000
     assert time.monotonic() - started < 10
+
+
+def test_the_module_that_starts_it_knows_the_same_seams() -> None:
+    module = runpy.run_path(str(shipped("modules", "replay", "module.py")))
+    assert (module["SEAM_EVENTS"], module["SEAM_S"]) == (seams.SEAM_EVENTS, seams.SEAM_S)

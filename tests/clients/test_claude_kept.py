@@ -5,7 +5,7 @@ import json
 import pytest
 from clientrig import Rig
 
-from overdeck.dispatch.lastresponse import last_response
+from overdeck.dispatch.kit.lastresponse import last_response
 from overdeck.probe.mock.script import Call, Reply
 
 pytestmark = pytest.mark.timeout(300)  # a loaded machine is five times slower

@@ -13,8 +13,8 @@ from homes import Home
 from repositories import IDENTITY, git
 
 import overdeck
-from overdeck.dispatch import asking
-from overdeck.dispatch.passed import Pass, recall, remember
+from overdeck.dispatch.kit import asking
+from overdeck.dispatch.kit.passed import Pass, recall, remember
 
 
 @pytest.fixture
@@ -217,7 +217,7 @@ def test_a_launcher_that_is_gone_holds_the_commit_and_says_so(gated: Home, work:
 
 WRITER = """
 import sys
-from overdeck.dispatch.passed import Pass, remember
+from overdeck.dispatch.kit.passed import Pass, remember
 for number in range(2000):
     remember(sys.argv[1], "/w", Pass(format(number, "040x"), "now", ["./dev test"] * 50))
 """

@@ -7,7 +7,7 @@ from fronts import recorded
 from homes import Home
 from repositories import git
 
-from overdeck.dispatch import memory
+from overdeck.dispatch.kit import memory
 from overdeck.errors import OverdeckError
 from overdeck.memory import keeping
 from overdeck.paths import Places

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fronts import Front, compiled, recorded, ship
+from fronts import Front, compiled, recorded
 
 from overdeck.dispatch.eventlog import MAX_BYTES, TOPICS, emit
 from overdeck.dispatch.module import Call
@@ -36,7 +36,7 @@ def fronts(native_front: Path, tmp_path_factory: pytest.TempPathFactory) -> dict
             "    emit(call, 'custom.build.done', seconds=3, text='x' * 1000)\n"
             "    emit(call, 'build.done')\n"
         )
-        ship(front, "events", "ratings")
+        front.ship("events", "ratings")
         front.install()
     return made
 
@@ -51,7 +51,7 @@ def front(request: pytest.FixtureRequest, fronts: dict[str, Front]) -> Front:
 
 def with_events(front: Front, *only: str) -> Front:
     """A front that has the module at these events alone: each event more is a plan to be made."""
-    ship(front, "events")
+    front.ship("events")
     manifest = front.modules / "events" / "module.toml"
     head, _, events = manifest.read_text().partition("[events]\n")
     chosen = [line for line in events.splitlines() if line.partition(" ")[0] in only]
@@ -157,7 +157,7 @@ def test_a_type_that_nobody_defined_is_refused() -> None:
 
 def test_where_the_owner_keeps_no_events_nobody_writes_one(tmp_path: Path) -> None:
     front = Front(tmp_path)
-    ship(front, "ratings")
+    front.ship("ratings")
     front.install()
     front.call({**recorded("claude-code/UserPromptSubmit"), "prompt": "9"})
     assert not (front.state / "events.jsonl").exists()

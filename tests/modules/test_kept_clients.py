@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from fronts import Front, ambient, recorded
 
-from overdeck.dispatch.lastresponse import last_response
-from overdeck.dispatch.sessionnames import name_of
+from overdeck.dispatch.kit.lastresponse import last_response
+from overdeck.dispatch.kit.sessionnames import name_of
 
 IDS = ("session-name", "last-response", "work-capture", "frontmatter-sync")
 LONG = "The login page sent everybody away, for the cookie was never set. " * 4

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from fronts import Front, Reply, ambient, configure, emptied, recorded, with_events
 
-from overdeck.dispatch.lastresponse import last_response
-from overdeck.dispatch.sessionnames import name_of
+from overdeck.dispatch.kit.lastresponse import last_response
+from overdeck.dispatch.kit.sessionnames import name_of
 
 IDS = ("session-name", "last-response", "work-capture")
 SESSION = recorded("claude-code/Stop")["session_id"]

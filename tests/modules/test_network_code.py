@@ -34,8 +34,8 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
         ("hides", "sys.modules"), ("hides", "__dict__"), ("hides", "__import__"), ("hides", "exec"),
         ("hides", "getattr"),
     },
-    # Compiles the dispatcher and the modules; names of its own constants are all it imports.
-    "dispatch/bundle.py": {("hides", "__import__"), ("hides", "compile")},
+    # Compiles the dispatcher and the modules; names of its own constants are all it imports, to ask where they are.
+    "dispatch/bundle.py": {("hides", "__import__"), ("hides", "compile"), ("hides", "__spec__"), ("hides", "getattr")},
     "dispatch/kept.py": {("hides", "compile")},
     # Fields of a class of their own, by name.
     "dispatch/planning.py": {("hides", "getattr")},
@@ -46,7 +46,7 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
         ("hides", "ctypes"),
     },
     # git, with hooks and monitors off: commit-gate and generated-drift ask it what is staged.
-    "dispatch/worktree.py": {("starts", "subprocess.run")},
+    "dispatch/kit/worktree.py": {("starts", "subprocess.run")},
     # The generators that the owner's own config names.
     "modules/generated-drift/module.py": {("starts", "subprocess.run")},
     # The one that may speak to the loopback (its own tests hold it to that), or start the owner's program.
@@ -55,9 +55,9 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
     "modules/replay/module.py": {("starts", "posix.posix_spawn"), ("foreign", "overdeck")},
     # The installed front, on a call it must deny; the Python of an entry, on nothing.
     "modules/preflight/module.py": {("starts", "subprocess.run")},
-    "dispatch/hooklaunchers.py": {("starts", "subprocess.run")},
+    "dispatch/kit/hooklaunchers.py": {("starts", "subprocess.run")},
     # Its worker, in the background.
-    "dispatch/updatecheck.py": {("starts", "posix.fork")},
+    "dispatch/kit/updatecheck.py": {("starts", "posix.fork")},
 }  # fmt: skip
 """File → what is found in it and may be: exactly that, so that what is no longer needed is taken out."""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fronts import Front, names_of, recorded, ship
+from fronts import Front, names_of, recorded
 from waiting import ended, until
 
 NOTIFY = names_of("notify")
@@ -68,7 +68,7 @@ def front(tmp_path: Path) -> Front:
 
 def configured(front: Front, **config: object) -> Front:
     """notify and, beside it, events at the end of a turn only: each event more is a plan to be made."""
-    ship(front, "notify", "events")
+    front.ship("notify", "events")
     manifest = front.modules / "events" / "module.toml"
     head, _, events = manifest.read_text().partition("[events]\n")
     manifest.write_text(

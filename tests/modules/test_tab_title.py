@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fronts import Front, names_of, recorded, ship
-from hypothesis import given
+from fronts import Front, names_of, recorded
+from hypothesis import example, given
 from hypothesis import strategies as st
 from terminals import Terminal, needs_tmux
 from waiting import until
@@ -52,7 +52,7 @@ def front(tmp_path_factory: pytest.TempPathFactory) -> Front:
 
 def with_modules(root: Path, *modules: str) -> Front:
     front = Front(root / "fleet")
-    ship(front, *modules)
+    front.ship(*modules)
     front.install()
     return front
 
@@ -211,6 +211,7 @@ STATES = ["working", "asking", "done", "failed", ""]
 
 
 @given(st.text(), st.sampled_from(STATES), st.booleans(), st.sampled_from(["", "iterm2", "kitty"]))
+@example("{", "working", False, "kitty")
 def test_no_text_is_more_than_a_title(name: str, state: str, utf8: bool, colours: str) -> None:
     config = {**PLAIN, "progress": True, "colours": colours, "done": "{name}" + name}
     got = TITLE["sequence"](config, state, name, utf8=utf8)
@@ -220,7 +221,7 @@ def test_no_text_is_more_than_a_title(name: str, state: str, utf8: bool, colours
     assert parts[1].decode("utf-8").isprintable()
     assert utf8 or not any(byte > 0x7F for byte in got)
     if colours == "kitty":
-        json.loads(got[got.index(b"{") : got.rindex(b"}") + 1])
+        json.loads(parts[2][parts[2].index(b"{") : parts[2].rindex(b"}") + 1])
 
 
 def test_a_terminal_that_takes_nothing_is_given_up() -> None:

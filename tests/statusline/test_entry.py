@@ -11,7 +11,7 @@ from fronts import Front
 from statuslines import START, Desk
 
 import overdeck
-from overdeck.dispatch import updatecheck
+from overdeck.dispatch.kit import updatecheck
 from overdeck.statusline import entry
 
 

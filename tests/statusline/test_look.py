@@ -7,8 +7,8 @@ import logbooks
 import pytest
 from statuslines import SESSION, Desk
 
-from overdeck.dispatch.sessionnames import keep
-from overdeck.dispatch.updatecheck import FOUND
+from overdeck.dispatch.kit.sessionnames import keep
+from overdeck.dispatch.kit.updatecheck import FOUND
 from overdeck.errors import OverdeckError
 from overdeck.incidents.registry import locate
 from overdeck.paths import Places

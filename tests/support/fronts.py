@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,15 +36,6 @@ def names_of(module: str) -> dict[str, Any]:
     path = Path(shipped("modules", module, "module.py"))
     exec(compile(path.read_text(), str(path), "exec"), names)
     return names
-
-
-def ship(front: "Front", *modules: str) -> None:
-    """Let these shipped modules, and no others, be what ``front`` has; all of them are switched on."""
-    packs = []
-    for module in modules:
-        shutil.copytree(shipped("modules", module), front.modules / module, dirs_exist_ok=True)
-        packs.append(tomllib.loads((front.modules / module / "module.toml").read_text("utf-8"))["pack"])
-    front.config.write_text(f"packs = {json.dumps(sorted({*packs}))}\n")
 
 
 def with_events(front: "Front") -> None:
@@ -133,7 +123,7 @@ class Front:
     def ship(self, *ids: str, more: dict[str, str] | None = None) -> None:
         """Shipped modules, these and no others, switched on by their packs; ``more``: lines of their tables, by id."""
         for id in ids:
-            shutil.copytree(shipped("modules", id), self.modules / id)
+            shutil.copytree(shipped("modules", id), self.modules / id, dirs_exist_ok=True)
         packs = sorted({read_manifest(str(self.modules / id)).pack for id in ids})
         tables = "".join(f"[modules.{id}]\n{lines}\n" for id, lines in (more or {}).items())
         self.config.write_text(f"packs = {json.dumps(packs)}\n{tables}")
@@ -180,9 +170,8 @@ class Front:
 def ambient(root: Path, ids: tuple[str, ...], client: str = "claude") -> Front:
     """A front with these shipped modules, which are of the pack ``ambient``, on."""
     front = Front(root, client=client)
-    for id in ids:
-        shutil.copytree(shipped("modules", id), front.modules / id)
-    configure(front)
+    front.ship(*ids)
+    front.install()
     return front
 
 

@@ -14,7 +14,7 @@ from overdeck.tui.help import Help
 from overdeck.tui.keybar import KeyBar
 from overdeck.tui.surroundings import Surroundings
 from overdeck.tui.table import RowTable
-from overdeck.wiring.atwork import tables
+from overdeck.wiring.atwork import document
 from overdeck.wiring.atwork.look import begin, look
 
 pytestmark = pytest.mark.timeout(60)
@@ -91,7 +91,7 @@ async def test_the_verdict_stands_above_all_and_says_why_in_words(machine: Machi
 async def test_the_verdict_on_the_page_is_that_of_the_twin(machine: Machine) -> None:
     busy(machine)
     async with pages.opened(around(machine), "machine") as seen:
-        said = tables.as_data(look(machine.source, begin(machine.source))[0])["verdict"]
+        said = document.as_data(look(machine.source, begin(machine.source))[0])["verdict"]
         assert (said["state"], said["strains"][0]["about"]) == ("strained", "orphans")
         assert seen.text("#verdict").startswith(said["said"])
 

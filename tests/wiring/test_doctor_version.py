@@ -7,7 +7,7 @@ import pytest
 
 from overdeck import __version__
 from overdeck.authoring.fleet import write_plans
-from overdeck.dispatch import updatecheck
+from overdeck.dispatch.kit import updatecheck
 from overdeck.dispatch.planning import Recipe
 from overdeck.dispatch.writing import replace
 from overdeck.wiring.doctor import CHECKS, Report, Situation, run

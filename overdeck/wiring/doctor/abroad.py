@@ -15,14 +15,13 @@ from overdeck.process import Completed, run
 from overdeck.wiring import clients, entries, opencodeplugin
 from overdeck.wiring.clientpayloads import payload_of
 from overdeck.wiring.doctor.check import Check, Finding, Result, Situation
+from overdeck.wiring.doctor.launcher import SESSION
 from overdeck.wiring.install import timeout_s, union_of, wanted_groups
 from overdeck.wiring.receipt import receipts
 from overdeck.wiring.rewrite import read
 from overdeck.wiring.scope import install_command, neighbours
 from overdeck.wiring.settings import Settings
 from overdeck.wiring.target import TARGETS, argv_of
-
-SESSION = "overdeck-doctor"
 
 
 def _others(situation: Situation) -> Result:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from overdeck import OWN_SESSIONS
 from overdeck.dispatch.manifest import Manifest
 from overdeck.plural import counted
 from overdeck.telemetry import lines
@@ -20,7 +21,7 @@ def _errors(situation: Situation) -> Result:
 def _ended(situation: Situation, end: str, what: str) -> Result:
     """Which modules' runs of the last hour ended so."""
     calls, _damaged = recent(situation.places.calls_log, lines.call)
-    runs = [run for call in calls if not call.session.startswith("overdeck-") for run in call.runs]
+    runs = [run for call in calls if not call.session.startswith(OWN_SESSIONS) for run in call.runs]
     ended = Counter(run.module for run in runs if run.end == end)
     if ended:
         found = tuple(

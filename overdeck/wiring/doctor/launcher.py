@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
+from overdeck import OWN_SESSIONS
 from overdeck.authoring.fleet import built_front, front_argv
 from overdeck.dispatch.matchers import matches
 from overdeck.dispatch.plan import PlanError, parse, read_plan, trusted
@@ -21,7 +22,7 @@ from overdeck.wiring.install import timeout_s
 from overdeck.wiring.payloads import payload_for
 
 OLDEST_PYTHON = (3, 11)
-SESSION = "overdeck-doctor"
+SESSION = f"{OWN_SESSIONS}doctor"
 """The session under which the doctor's own call stands in the calls log."""
 
 

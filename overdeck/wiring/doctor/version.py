@@ -1,8 +1,8 @@
 """Is one version of Overdeck everywhere: this command, the plans, the code they start? The update check mends it."""
 
 from overdeck import __version__
-from overdeck.dispatch import updatecheck
-from overdeck.dispatch.updatecheck import Versions
+from overdeck.dispatch.kit import updatecheck
+from overdeck.dispatch.kit.updatecheck import Versions
 from overdeck.wiring.doctor.check import INSTALL, Check, Finding, Result, Situation
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 
 from overdeck.dispatch import jsontext
-from overdeck.dispatch.ownfolder import Folder
+from overdeck.dispatch.kit.ownfolder import Folder
 from overdeck.dispatch.plan import digest
 
 TYPE_CHECKING = False

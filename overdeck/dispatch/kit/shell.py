@@ -14,7 +14,7 @@ git's pager), what ``xargs``, ``parallel`` and ``{}`` put in, folders set by an 
 
 from __future__ import annotations
 
-from overdeck.dispatch.shelltext import MAX_DEPTH, Reader, Simple, Word, is_assignment, nested_text
+from overdeck.dispatch.kit.shelltext import MAX_DEPTH, Reader, Simple, Word, is_assignment, nested_text
 
 MAX_LETTERS = 256 << 10
 """A longer text is refused: half a second's reading. No shell takes one argument of half that (MAX_ARG_STRLEN)."""
@@ -152,7 +152,7 @@ def _unwrap(simple: Simple, found: list[Command]) -> None:
     if rest or simple.targets:
         found.append(command)
     if command.program in _RUN_TEXT and (command.program != "git" or _git_runs_text(command.arguments)):
-        from overdeck.dispatch.shellscripts import scripts
+        from overdeck.dispatch.kit.shellscripts import scripts
 
         for text in scripts(command, simple):
             _run(text, depth, found)

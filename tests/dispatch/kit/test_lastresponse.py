@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from overdeck.dispatch.lastresponse import MAX_BYTES, keep, last_response
+from overdeck.dispatch.kit.lastresponse import MAX_BYTES, keep, last_response
 
 
 def folder_of(state: Path) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from overdeck.dispatch.hooklaunchers import Hook, faults, hooks_in, is_python
+from overdeck.dispatch.kit.hooklaunchers import Hook, faults, hooks_in, is_python
 
 
 @pytest.mark.parametrize(("name", "said"), [

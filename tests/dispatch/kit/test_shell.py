@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overdeck.dispatch.shell import MAX_LETTERS, commands, written
+from overdeck.dispatch.kit.shell import MAX_LETTERS, commands, written
 
 
 def programs(text: str) -> list[list[str]]:

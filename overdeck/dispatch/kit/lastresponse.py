@@ -5,7 +5,7 @@ Beside the hot path: that module writes it, and whoever asks what a prompt answe
 
 from __future__ import annotations
 
-from overdeck.dispatch.ownfolder import Folder
+from overdeck.dispatch.kit.ownfolder import Folder
 from overdeck.dispatch.plan import digest
 
 MAX_BYTES = 64 << 10

@@ -5,11 +5,11 @@ Only what is written in the line itself: of a pipe, what ``echo``, ``printf`` or
 
 from __future__ import annotations
 
-from overdeck.dispatch.shelltext import SUBSTITUTED, Reader, Simple, is_assignment
+from overdeck.dispatch.kit.shelltext import SUBSTITUTED, Reader, Simple, is_assignment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from overdeck.dispatch.shell import Command
+    from overdeck.dispatch.kit.shell import Command
 
 _INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 _GIT_WITH_ARGUMENT = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from overdeck.dispatch.ownfolder import MAX_NAME, Folder
+from overdeck.dispatch.kit.ownfolder import MAX_NAME, Folder
 
 
 def names(folder: Path) -> list[str]:
@@ -118,7 +118,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 
 def test_of_many_at_once_one_creates_and_the_file_is_whole(tmp_path: Path) -> None:
     body = (
-        "import sys\nfrom overdeck.dispatch.ownfolder import Folder\n"
+        "import sys\nfrom overdeck.dispatch.kit.ownfolder import Folder\n"
         "with Folder(sys.argv[1]) as folder:\n"
         "    print(folder.create('a', sys.argv[2].encode() * 10000))\n"
     )

@@ -256,7 +256,7 @@ def _remake(recipe: Recipe, of: Versions) -> str:
     from overdeck.dispatch.manifest import ManifestError
     from overdeck.dispatch.writing import replace
 
-    fits = bundle.build(recipe.entry, recipe.plans, recipe.client)
+    fits = bundle.build(recipe.entry, recipe.plans, recipe.client, reuse=True)
     plans = [
         parse(read_plan(f"{recipe.plans}/{name}"))
         for name in sorted(posix.listdir(recipe.plans))
@@ -278,7 +278,7 @@ def _remake(recipe: Recipe, of: Versions) -> str:
         if planning.Recipe.load(recipe.plans).encode() != recipe.encode():
             return ""  # somebody has installed since
         for plan in fresh:
-            planning.write_plan(recipe, plan)
+            planning.write_plan(recipe, plan, reuse=True)
         recipe.version = of.on_disk
         replace(f"{recipe.plans}/{planning.RECIPE}", recipe.encode())
     except BlockingIOError:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from overdeck.dispatch import lastsession
+from overdeck.dispatch.kit import lastsession
 
 
 def row(event: str, tool: str = "", session: str = "s1", ts: str = "2026-11-29T14:01:00.000Z") -> str:

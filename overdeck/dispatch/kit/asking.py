@@ -68,7 +68,7 @@ def next_question(
     ``most`` bounds what both modules together have asked in this session, ``least_rows`` is the work that must have
     been done since the last question of either.
     """
-    state = call.state.rpartition("/modules/")[0]
+    state = call.overdeck_state
     if not questions or not call.session or is_off(state, call.session):
         return ""
     try:

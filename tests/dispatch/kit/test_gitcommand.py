@@ -2,7 +2,7 @@
 
 import pytest
 
-from overdeck.dispatch.gitcommand import committing
+from overdeck.dispatch.kit.gitcommand import committing
 
 
 @pytest.mark.parametrize(

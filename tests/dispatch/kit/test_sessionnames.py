@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overdeck.dispatch.sessionnames import is_kept, keep, name_from, name_of, slug
+from overdeck.dispatch.kit.sessionnames import is_kept, keep, name_from, name_of, slug
 
 NAMES = {
     "Fix the login page: it redirects forever": "Fix login page redirects forever",

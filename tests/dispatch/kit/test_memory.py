@@ -11,7 +11,7 @@ import pytest
 from repositories import git
 
 import overdeck
-from overdeck.dispatch import memory
+from overdeck.dispatch.kit import memory
 
 OF = "/home/dev/proj"
 
@@ -141,7 +141,7 @@ def test_an_id_that_is_no_plain_word_stands_in_no_command(session: str) -> None:
 def test_a_full_disk_is_an_error_that_names_the_file_and_leaves_what_was_there(state: str) -> None:
     memory.add(state, OF, "s1", "one")
     code = (
-        "import resource, sys; from overdeck.dispatch import memory\n"
+        "import resource, sys; from overdeck.dispatch.kit import memory\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (8, 8))\n"
         "try: memory.add(sys.argv[1], sys.argv[2], 's2', 'two')\nexcept OSError as error: print(error.filename)"
     )
@@ -171,7 +171,7 @@ def test_old_marks_go_when_there_are_many(state: str) -> None:
 
 
 WRITER = (
-    "import sys; from overdeck.dispatch import memory\n"
+    "import sys; from overdeck.dispatch.kit import memory\n"
     "for n in range(int(sys.argv[3])): memory.add(sys.argv[1], '/p', sys.argv[2], f'{sys.argv[2]} {n}')"
 )
 

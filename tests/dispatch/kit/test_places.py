@@ -2,7 +2,7 @@
 
 import pytest
 
-from overdeck.dispatch.places import is_device, is_root
+from overdeck.dispatch.kit.places import is_device, is_root
 
 
 @pytest.mark.parametrize(

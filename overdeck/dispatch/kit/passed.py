@@ -9,8 +9,8 @@ from __future__ import annotations
 import posix
 
 from overdeck.dispatch import jsontext
+from overdeck.dispatch.kit.worktree import Snapshots
 from overdeck.dispatch.plan import PlanError, digest, read_plan
-from overdeck.dispatch.worktree import Snapshots
 from overdeck.dispatch.writing import replace
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from overdeck.dispatch import sessionfiles
+from overdeck.dispatch.kit import sessionfiles
+from overdeck.dispatch.kit.said import listen, was_said
 from overdeck.dispatch.module import Call
-from overdeck.dispatch.said import listen, was_said
 
 RULE = {"name": "publish", "words": ["publish", "release"]}
 

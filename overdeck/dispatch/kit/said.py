@@ -6,7 +6,7 @@ like takes an earlier one back.
 
 from __future__ import annotations
 
-from overdeck.dispatch import sessionfiles
+from overdeck.dispatch.kit import sessionfiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

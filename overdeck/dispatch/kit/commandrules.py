@@ -7,8 +7,8 @@ grammar): a dict of ``programs``, ``words``, ``options``, ``without``, ``exact``
 
 from __future__ import annotations
 
-from overdeck.dispatch import places
-from overdeck.dispatch.shell import Command, commands
+from overdeck.dispatch.kit import places
+from overdeck.dispatch.kit.shell import Command, commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

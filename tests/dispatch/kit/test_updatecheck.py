@@ -15,9 +15,10 @@ import pytest
 from fronts import Front, recorded
 from waiting import until
 
-from overdeck.dispatch import planning, updatecheck
+from overdeck.dispatch import planning
+from overdeck.dispatch.kit import updatecheck
+from overdeck.dispatch.kit.updatecheck import FOUND, HOUR_S, LOCK, Versions, order
 from overdeck.dispatch.plan import parse, read_plan
-from overdeck.dispatch.updatecheck import FOUND, HOUR_S, LOCK, Versions, order
 from overdeck.paths import shipped
 
 START = recorded("claude-code/SessionStart.startup")
@@ -28,7 +29,7 @@ def front(tmp_path: Path) -> Front:
     """A fleet whose code is a copy, so that a test can make it another version."""
     front = Front(tmp_path / "fleet")
     package = tmp_path / "code" / "overdeck"
-    source = Path(updatecheck.__file__).parent
+    source = Path(updatecheck.__file__).parent.parent
     shutil.copytree(source, package / "dispatch", ignore=shutil.ignore_patterns("__pycache__", "*.c"))
     (package / "__init__.py").write_text('"""Overdeck."""\n\n__version__ = "0.2.0"\n')
     front.recipe.entry = str(package / "dispatch" / "entry.py")
@@ -197,14 +198,14 @@ def test_a_worker_is_started_at_most_once_an_hour(front: Front) -> None:
 
 
 RACER = (
-    "import sys; sys.path.append(sys.argv[1])\nfrom overdeck.dispatch import updatecheck\n"
+    "import sys; sys.path.append(sys.argv[1])\nfrom overdeck.dispatch.kit import updatecheck\n"
     "sys.stdin.readline()\nprint(updatecheck.start(sys.argv[2]))"
 )
 
 
 def test_of_many_that_start_at_once_one_does(front: Front) -> None:
     hanging(front)
-    root = str(Path(updatecheck.__file__).parent.parent.parent)
+    root = str(Path(updatecheck.__file__).parents[3])
     racers = [
         subprocess.Popen(
             [sys.executable, "-I", "-S", "-c", RACER, root, str(front.state)],

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from repositories import git
 
-from overdeck.dispatch.worktree import GitFailed, Snapshots, top_of
+from overdeck.dispatch.kit.worktree import GitFailed, Snapshots, top_of
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Where a command line would commit: the work trees of its ``git commit`` and ``git merge --continue``.
 
-Reads the command as a shell would (overdeck.dispatch.shell says what that does not see), follows ``cd`` to a folder
+Reads the command as a shell would (overdeck.dispatch.kit.shell says what that does not see), follows ``cd`` to a folder
 that is there, ``-C``, ``--git-dir`` and ``--work-tree``, and aliases given with ``-c``. Does not see aliases of a
 configuration file, GIT_DIR in the environment, scripts that commit, and the other commands that make commits (merge
 without a conflict, rebase, revert, cherry-pick, am, citool, commit-tree). Beside the hot path: modules import it.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from posix import stat
 
-from overdeck.dispatch.shell import Command, commands, pairs
+from overdeck.dispatch.kit.shell import Command, commands, pairs
 
 _WHERE = ("-C", "--git-dir", "--work-tree")
 _GLOBAL_WITH_ARGUMENT = (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from overdeck.dispatch.commandrules import first, leading, located
+from overdeck.dispatch.kit.commandrules import first, leading, located
 from overdeck.dispatch.ruletables import compiled
 
 

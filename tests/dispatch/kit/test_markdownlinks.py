@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overdeck.dispatch.markdownlinks import anchors, fragment, links
+from overdeck.dispatch.kit.markdownlinks import anchors, fragment, links
 
 
 @pytest.mark.parametrize(

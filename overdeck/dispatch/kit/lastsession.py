@@ -8,7 +8,7 @@ from __future__ import annotations
 import posix
 
 from overdeck.dispatch import jsontext
-from overdeck.dispatch.asking import WORK
+from overdeck.dispatch.kit.asking import WORK
 from overdeck.dispatch.plan import slurp
 
 JOURNAL = "modules/journal/journal.jsonl"
