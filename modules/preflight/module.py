@@ -37,6 +37,7 @@ def evaluate(call: Call) -> Verdict | None:
     said = [f"BROKEN: {fault}" for fault in broken[:SHOWN]]
     if len(broken) > SHOWN:
         said.append(f"BROKEN: and {len(broken) - SHOWN} more: overdeck doctor")
+    said += [f"config: {wrong}" for wrong in _misnamed(call.config["stages"])]
     said += [f"stage: {stage}" for stage in _stages(call, top, modules)]
     return advise("\n".join([*said, LAST])) if said else None
 
@@ -165,6 +166,15 @@ def _stages(call, top, modules):
         if not _size(os.path.join(top, file.strip())):
             yield f"{file.strip()} is not there yet; next: {command.strip()}"
             return
+
+
+def _misnamed(stages):
+    """What nobody would ever hear of: stages of no work tree, or in no list."""
+    for folder, lines in stages.items():
+        if not folder.startswith("/"):
+            yield f"[modules.preflight] stages: {folder[:80]!r} is no absolute path of a work tree"
+        elif not isinstance(lines, list) or any(":" not in str(line) for line in lines):
+            yield f'[modules.preflight] stages of {folder[:80]!r} must be a list of "file: what to type"'
 
 
 def _size(path):
