@@ -107,7 +107,12 @@ def keys_during_ingest(root: Path, lines: int = 2_000_000) -> list[float]:
     return asyncio.run(_keys(root, lines))
 
 
-async def _keys(root: Path, lines: int) -> list[float]:
+def keys_without_ingest(root: Path, keys: int = 40) -> list[float]:
+    """The same for so many keys while no worker is at work: what the machine itself makes of it."""
+    return asyncio.run(_keys(root, 0, keys))
+
+
+async def _keys(root: Path, lines: int, keys: int | None = None) -> list[float]:
     from textual import events
 
     from overdeck.tui.app import OverdeckApp
@@ -136,8 +141,9 @@ async def _keys(root: Path, lines: int) -> list[float]:
             line = f'{{"ts":"{now}","event":"PreToolUse","module":"module-001","action":"deny"}}\n'
             for _ in range(lines // 1_000):
                 log.write(line * 1_000)
-        await pilot.press("r")
-        await until(busy)
+        if lines:
+            await pilot.press("r")
+            await until(busy)
         for key in cycle(("move", "S", "move", "s")):
             if key == "move":
                 key = "down" if table.cursor_row < table.row_count // 2 else "up"
@@ -147,9 +153,11 @@ async def _keys(root: Path, lines: int) -> list[float]:
             await until(lambda before=before: _shown(table) != before)
             app.screen.call_after_refresh(drawn.set)
             await drawn.wait()
-            if not busy():
+            if lines and not busy():
                 return took
             took.append(1_000 * (time.perf_counter() - started))
+            if len(took) == keys:
+                return took
             await asyncio.sleep(0.02)
     return took
 

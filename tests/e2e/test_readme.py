@@ -54,7 +54,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> tuple[Home, Path]:
 
 def test_the_table_names_commands_to_run() -> None:
     assert len(COMMANDS) > 15
-    assert sorted(COMMANDS) == sorted(set(COMMANDS))
+    assert sorted(set(COMMANDS)) == sorted(COMMANDS)
 
 
 @pytest.mark.parametrize("command", [command for command in COMMANDS if command not in ELSEWHERE])

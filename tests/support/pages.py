@@ -116,7 +116,9 @@ async def opened(
     """The application with ``page`` in front, once its first load is done. ``made``: other pages than Overdeck's."""
     pages = {name: make for name, make in made.items() if name == page or not alone}
     pages = {page: pages.pop(page)} | pages
-    async with OverdeckApp(around, pages, theme).run_test(size=size) as pilot:
+    app = OverdeckApp(around, pages, theme)
+    app.animation_level = "none"  # a bar on its way to its place is no state
+    async with app.run_test(size=size) as pilot:
         seen = Seen(pilot)
         await seen.until(lambda: isinstance(pilot.app.screen, Page) and pilot.app.screen.is_mounted)
         if around.live:  # its timer may always have another worker at work

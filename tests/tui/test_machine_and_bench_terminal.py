@@ -33,7 +33,7 @@ def test_a_measurement_appears_while_the_page_is_open(home: Home, tmp_path: Path
     with Terminal(tmp_path, [*argv_of("overdeck"), "tui"], home.environment(), size=(120, 40)) as terminal:
         terminal.until("1 Hooks")
         terminal.keys("4")
-        terminal.until("no measurement is kept. Type: hookbench ab")
+        terminal.until(lambda screen: "no measurement is kept. Type: " in screen and "hookbench ab A B" in screen)
         ran = home.run("hookbench", "ab", "true", "sh -c :", "--pairs", "8", "--no-starts")
         assert ran.code == 0, ran.err
         terminal.until("A: true | B: sh -c :")
