@@ -15,6 +15,13 @@ from overdeck.column import Column
 NO_RUNS = f"no measurement is kept. Type: {RECORD_FIRST}, each arm a command line in quotes, such as: {EXAMPLE}"
 NAMES: dict[Metric, str] = {"cpu": "CPU", "wall": "wall"}
 
+_MEANS: dict[Metric, str] = {"cpu": "CPU time", "wall": "wall time, what a client waits"}
+
+
+def metric_said(metric: Metric) -> str:
+    """Of what the ratios are, in words."""
+    return f"ratios of {_MEANS[metric]}"
+
 
 class RunRow(NamedTuple):
     """One arm of one run by one metric; a run without ratios is one row. ``scenario`` counts from 1, the oldest."""
@@ -72,8 +79,8 @@ def verdict(row: RunRow) -> str:
     return word + cut if carried == row.found.metric else f"{word} by {NAMES[carried]}{cut}"
 
 
-def columns(on: Axis) -> tuple[Column[RunRow], ...]:
-    """With the intervals drawn on ``on``."""
+def columns(on: Axis, metric: Metric) -> tuple[Column[RunRow], ...]:
+    """With the intervals drawn on ``on``; the head of the ratios names their ``metric``."""
 
     def of(row: RunRow, value: Callable[[Ratio], str]) -> str:
         return value(row.found.ratio) if row.found else "-"
@@ -91,7 +98,7 @@ def columns(on: Axis) -> tuple[Column[RunRow], ...]:
         ),
         Column("scenario", "#", lambda row, _now: str(row.scenario) if row.scenario else "-", _scenario),
         Column("arm", "arm", lambda row, _now: row.found.arm if row.found else "-", _arm),
-        Column("ratio", "ratio", lambda row, _now: of(row, lambda r: times(r.value)), ratio, True, True),
+        Column("ratio", NAMES[metric], lambda row, _now: of(row, lambda r: times(r.value)), ratio, True, True),
         Column("axis", legend(on), lambda row, _now: picture(row, on), ratio, largest_first=True),
         Column("verdict", "verdict", lambda row, _now: verdict(row), verdict),
         Column("trend", "trend", lambda row, _now: bars(row), bars),

@@ -165,8 +165,13 @@ def _of_fires(data: Node) -> Iterator[Seen | None]:
         yield from found
 
 
-def of_module(name: str, verdict: str, why: str, timeouts: int, errors: int, at: str) -> list[Seen]:
-    """What a row of ``overdeck fires`` tells at ``at`` (a timestamp); nothing where the module does no harm."""
+def of_module(
+    name: str, verdict: str, why: str, timeouts: int, errors: int, at: str, *, canary_fails: bool = False
+) -> list[Seen]:
+    """What a row of ``overdeck fires`` tells at ``at`` (a timestamp); nothing where the module does no harm.
+
+    One whose canary fails is, whatever its verdict, what a dead one is: it would not act if it had to.
+    """
     day = at[:10]
     found: list[Seen] = []
     if timeouts > 0:
@@ -175,6 +180,9 @@ def of_module(name: str, verdict: str, why: str, timeouts: int, errors: int, at:
     if errors > 0:
         said = f"{name} failed {counted(errors, 'time')}"
         found.append(_seen("fires: errors", "module-crashing", said, name, f"{day} {errors}", at=at))
+    if canary_fails and verdict in IDLE_VERDICTS and not found:
+        said = f"{name} is {verdict}, and its canary fails: it would not act if it had to"
+        found.append(_seen("fires: dead", "", said, name, day, at=at))
     if verdict not in IDLE_VERDICTS and not found:
         said = f"{name} is {verdict}: {why}"
         found.append(_seen(f"fires: {verdict}", "", said, name, day, at=at))

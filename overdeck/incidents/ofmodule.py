@@ -46,7 +46,8 @@ def seen_in(row: "ModuleRow", as_of: datetime) -> list[Seen]:
     """What the row tells of trouble, as ``od-incidents open --from-stdin`` reads it out of the whole report."""
     at = timestamp(as_of.timestamp())
     if row.adopted:
-        return of_module(row.id, row.verdict, row.why, row.timeouts, row.errors, at)
+        fails = row.enabled and row.last_canary is not None and not row.last_canary.passed
+        return of_module(row.id, row.verdict, row.why, row.timeouts, row.errors, at, canary_fails=fails)
     return list(of_hook(row.command, row.timeouts, row.not_started, at))
 
 

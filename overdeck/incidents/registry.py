@@ -82,17 +82,31 @@ def locate(chosen: Path | None, cwd: Path, environ: Mapping[str, str]) -> Path:
                 else f"od-incidents init --registry {root}",
             )
         return root
-    for folder in (cwd, *cwd.parents):
-        if (folder / "incidents" / MARKER).is_file():
-            return folder / "incidents"
-    fallback = Places.from_environment(environ).state / "incidents"
-    if (fallback / MARKER).is_file():
-        return fallback
+    for root in _looked_in(cwd, environ):
+        if (root / MARKER).is_file():
+            return root
     raise not_found(
-        f"there is no incident registry above {cwd}, and none in {fallback}",
+        f"there is no incident registry above {cwd}, and none in {_fallback(environ)}",
         code="no-registry",
         hint="od-incidents init (in a git repository), or od-incidents init --registry DIR",
     )
+
+
+def passed_over(chosen: Path | None, cwd: Path, environ: Mapping[str, str]) -> list[Path]:
+    """The other registries that ``locate`` would have taken, had it not found one before; none where one was named."""
+    if chosen or environ.get("OVERDECK_REGISTRY"):
+        return []
+    return [root for root in _looked_in(cwd, environ) if (root / MARKER).is_file()][1:]
+
+
+def _looked_in(cwd: Path, environ: Mapping[str, str]) -> list[Path]:
+    """Where a registry is looked for, first place first."""
+    above = (folder / "incidents" for folder in (cwd, *cwd.parents))
+    return list(dict.fromkeys((*above, _fallback(environ))))
+
+
+def _fallback(environ: Mapping[str, str]) -> Path:
+    return Places.from_environment(environ).state / "incidents"
 
 
 def load(root: Path) -> Registry:

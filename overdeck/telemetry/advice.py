@@ -27,7 +27,6 @@ _HOOK = {
 }
 _CANARY_FAILS = "its canary fails: mend it; overdeck hooks test {id} names the case"
 
-_FAILING = (("broken",), "failing")
 _SILENT = ((("quiet", "removal-candidate", "dead"), "never fired"), (("unreachable",), "never asked"))
 _NAMED = 2
 
@@ -38,9 +37,18 @@ def what_to_do(row: ModuleRow) -> str:
         return _HOOK.get(row.verdict, _HOOK["unknown"])
     if not row.enabled:
         return "nothing: it is switched off; its old lines go with the logs"
-    failing = row.last_canary is not None and not row.last_canary.passed
     known = row.verdict in ("broken", "dead", "unreachable")  # these say already what is wrong
-    return (_CANARY_FAILS if failing and not known else _MODULE[row.verdict]).format(id=row.id)
+    return (_CANARY_FAILS if canary_fails(row) and not known else _MODULE[row.verdict]).format(id=row.id)
+
+
+def canary_fails(row: ModuleRow) -> bool:
+    """Whether a module that is on does not do what its own matrix says."""
+    return row.enabled and row.last_canary is not None and not row.last_canary.passed
+
+
+def asks(row: ModuleRow) -> bool:
+    """Whether it asks for a decision: by its verdict, or, whatever that is, as its canary fails."""
+    return row.verdict in SUSPECTS or canary_fails(row)
 
 
 def why_no_canary(row: ModuleRow) -> str:
@@ -64,7 +72,7 @@ def why_no_keep(row: ModuleRow) -> str:
         return "it is exempt already: silence says nothing of it"
     if row.verdict == "broken":
         return "it fails: mend it; keep is for silence"
-    if row.last_canary is not None and not row.last_canary.passed:
+    if canary_fails(row):
         return "its canary fails: mend it; keep is for silence"
     return ""
 
@@ -88,17 +96,23 @@ def headline(found: Report) -> tuple[str, ...]:
     rows = found.all_rows
     dearest = max(rows, key=lambda row: row.total_ms, default=None)
     lately = [f"dearest {dearest.id} ({percent(100 * dearest.share)})"] if dearest and dearest.total_ms else []
-    lately += _named(rows, _FAILING)
+    lately += _listed([row.id for row in rows if row.verdict == "broken"], "failing")
     said = [f"in {span(found.since)}: {', '.join(lately)}"] if lately else []
+    # Dead is said below: never fired, which is more than a test that fails.
+    ill = [row.id for row in rows if canary_fails(row) and row.verdict not in ("broken", "dead")]
+    said += _listed(ill, "failing their own test" if len(ill) > 1 else "failing its own test")
     if silent := [part for asking in _SILENT for part in _named(rows, asking)]:
         said.append(f"lifetime: {', '.join(silent)}")
-    if rows and not any(row.verdict in SUSPECTS for row in rows):
+    if rows and not any(map(asks, rows)):
         said.append("none asks for a decision")
     return tuple(said)
 
 
 def _named(rows: Sequence[ModuleRow], asking: tuple[Sequence[str], str]) -> list[str]:
     verdicts, what = asking
-    names = [row.id for row in rows if row.verdict in verdicts]
+    return _listed([row.id for row in rows if row.verdict in verdicts], what)
+
+
+def _listed(names: Sequence[str], what: str) -> list[str]:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return [f"{what} {', '.join(names[:_NAMED])}{more}"] if names else []

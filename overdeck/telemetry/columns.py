@@ -71,11 +71,11 @@ def _ms(key: str, title: str) -> Column[ModuleRow]:
     return Column(key.replace("_", "-"), title, text, order, right=True, largest_first=True)
 
 
-def _daily(key: str, width: int) -> Column[ModuleRow]:
+def _daily(key: str, width: int, title: str) -> Column[ModuleRow]:
     """Fires of each day; sorted by how many of them there were."""
     return Column(
         key,
-        "by day",
+        title,
         lambda row, _now: sparkline(row.daily, width),
         lambda row: sum(row.daily),
         largest_first=True,
@@ -89,8 +89,8 @@ def canary_word(row: ModuleRow) -> str:
     return "passes" if row.last_canary.passed else "FAILS"
 
 
-DAILY = _daily("daily", 30)
-DAILY_NARROW = _daily("daily", 10)
+DAILY = _daily("daily", 30, "by day")
+DAILY_NARROW = _daily("daily", 10, "by 3 d")
 """The same in a third of the width: three days a bar."""
 
 MORE: tuple[Column[ModuleRow], ...] = (

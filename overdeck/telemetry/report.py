@@ -17,7 +17,7 @@ from overdeck.telemetry.keep import kept
 from overdeck.telemetry.series import DAYS, fires_per_day
 from overdeck.telemetry.store import Published
 from overdeck.telemetry.verdict import REMOVAL_DAYS, Counts, Judgement, judge
-from overdeck.telemetry.words import ago
+from overdeck.telemetry.words import ago, span
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 DEFAULT_SINCE = timedelta(days=7)
 
 FindCanary = Callable[[Manifest], Canary | None]
-"""The last result of a module's matrix; None where it was not run. Asked only of silent modules."""
+"""The last result of a module's matrix; None where it was not run."""
 
 
 UNADOPTED = "un-adopted"
@@ -46,8 +46,8 @@ class Wired(NamedTuple):
 class ModuleRow:
     """One module in the report, or one hook that is none. Times aware UTC; ``share``: of all hook time, 0 to 1.
 
-    ``asked`` is None where no calls log says how often it was asked; ``last_canary`` is looked up for silent modules,
-    and with ``whole`` for all; ``daily`` (``series.DAYS`` counts of fires) is empty without it. ``total_ms`` is all its
+    ``asked`` is None where no calls log says how often it was asked; ``daily`` (``series.DAYS`` counts of fires) is
+    empty where the report is not ``whole``. ``total_ms`` is all its
     time in the window. ``command``: what starts a hook that is no module (``cls`` is then ``UNADOPTED``), else empty.
     """
 
@@ -143,7 +143,7 @@ def report(
 ) -> Report:
     """Judge every enabled module on the published copy; with ``everything`` also those the logs alone know.
 
-    ``whole`` fills in what costs more: ``daily`` of every row, and the canaries of modules that are not silent.
+    ``whole`` fills in what costs more: ``daily`` of every row.
 
     Raises OverdeckError where the config cannot be read.
     """
@@ -155,7 +155,7 @@ def report(
     tallies = tally(published.connection, window=windows.asked_for, starts=windows.starts(), now=now, event=event)
     words = {id: str(word) for id, word in kept(places).items()}
     rows = [
-        _row(manifest, tallies, windows, words.get(manifest.id), places.calls_log.name, find, event, whole=whole)
+        _row(manifest, tallies, windows, words.get(manifest.id), places.calls_log.name, find, event)
         for manifest in enabled
     ]
     if everything:
@@ -194,6 +194,7 @@ class _Windows:
 
     def __init__(self, now: datetime, since: timedelta, lifetimes: set[int]) -> None:
         self.now = now
+        self.since = since
         self.asked_for = self.back(since)
         self._lifetimes = lifetimes
 
@@ -225,8 +226,6 @@ def _row(
     calls_log: str,
     canary: FindCanary,
     event: str | None,
-    *,
-    whole: bool,
 ) -> ModuleRow:
     entry = tallies.modules.get(manifest.id, Tally())
     now = windows.now
@@ -263,6 +262,7 @@ def _row(
         in_a_plan=entry.in_a_plan,
         matchers=", ".join(f"{name}: {manifest.events[name]}" for name in events),
         keep=word,
+        window=span(windows.since),
     )
     judged, found = _with_canary(counts, manifest, canary, now)
     return replace(
@@ -279,7 +279,7 @@ def _row(
         enabled_since=since,
         lifetime_days=manifest.lifetime_days,
         keep=word,
-        last_canary=canary(manifest) if whole and found is None else found,
+        last_canary=canary(manifest) if found is None else found,
         verdict=judged.verdict,
         why=judged.why,
         source="your modules" if manifest.user else f"pack {manifest.pack}",

@@ -63,6 +63,8 @@ class Counts:
     id: str = "ID"
     matchers: str = ""
     calls_log: str = "hook-calls.jsonl"
+    window: str = ""
+    """The window that was asked for, in words ("7 d"): a verdict on its counts may be another one in another."""
 
 
 class Judgement(NamedTuple):
@@ -86,7 +88,8 @@ def judge(c: Counts) -> Judgement:
         )
         return Judgement("unknown", f"{fired}: {c.calls_log} is missing or empty")
     failed = c.errors + c.timeouts
-    failing = f"{counted(c.errors, 'error')} and {counted(c.timeouts, 'timeout')} in {c.asked:,} asked"
+    of = f" of the last {c.window}" if c.window else ""
+    failing = f"{counted(c.errors, 'error')} and {counted(c.timeouts, 'timeout')} in {c.asked:,} asked{of}"
     if c.enabled_days < lifetime:
         why = f"enabled for {span(timedelta(days=c.enabled_days))} of its {days(lifetime)}"
         return Judgement("immature", f"{why}; {failing}" if failed else why)
@@ -101,11 +104,11 @@ def judge(c: Counts) -> Judgement:
         return Judgement("unknown", f"silent for {days(silent_days)}, and not asked in the last {days(lifetime)}")
     if c.fired * 100 > NOISY_PERCENT * c.asked and c.asked:
         share = percent(100 * c.fired / c.asked)
-        return Judgement("noisy", f"fired {c.fired:,} of {c.asked:,} asked ({share}): narrow it")
+        return Judgement("noisy", f"fired {c.fired:,} of {c.asked:,} asked{of} ({share}): narrow it")
     if c.context_bytes > NOISY_BYTES and c.context_bytes * 2 > c.context_bytes_of_all:
         share = percent(100 * c.context_bytes / c.context_bytes_of_all)
-        return Judgement("noisy", f"{c.context_bytes:,} bytes of context, {share} of all: narrow it")
-    return Judgement("active", f"fired {c.fired:,} of {c.asked:,} asked")
+        return Judgement("noisy", f"{c.context_bytes:,} bytes of context{of}, {share} of all: narrow it")
+    return Judgement("active", f"fired {c.fired:,} of {c.asked:,} asked{of}")
 
 
 def _exempt(c: Counts) -> str:

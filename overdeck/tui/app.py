@@ -11,7 +11,9 @@ from textual import on
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.command import Provider
+from textual.events import Event, Key
 from textual.filter import LineFilter
+from textual.notifications import Notify
 
 from overdeck.errors import ExitCode, OverdeckError
 from overdeck.tui import themes
@@ -65,6 +67,11 @@ class OverdeckApp(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "quit", "Quit", show=False, priority=True)]
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions}
     COMMAND_PALETTE_BINDING: ClassVar[str] = "ctrl+p"
+    # At the top right: the last rows are the keys' and what was written last, the middle is a question's.
+    CSS = """
+    ToastRack { dock: top; align: right top; margin-bottom: 0; }
+    Toast { margin-top: 0; padding: 0 1; }
+    """
 
     def __init__(self, around: Surroundings, pages: Mapping[str, Maker] = PAGES, theme: str | None = None) -> None:
         no_colour = bool(os.environ.get("NO_COLOR"))
@@ -84,6 +91,15 @@ class OverdeckApp(App[None]):
             self.notify(f"PATH does not lead to this overdeck; to type what a page names: {where}", markup=False)
         for one in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(one, self._leave, one)
+
+    def on_notify(self, _event: Notify) -> None:
+        """One passing word at a time: it comes before Textual's own handler, which shows the new one."""
+        self.clear_notifications()
+
+    async def on_event(self, event: Event) -> None:
+        if isinstance(event, Key):  # whoever types has read it
+            self.clear_notifications()
+        await super().on_event(event)
 
     def _leave(self, why: signal.Signals) -> None:
         """End as ``q`` does: else the terminal stays raw, reports the mouse and shows the page. A second one kills."""

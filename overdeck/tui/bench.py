@@ -79,7 +79,11 @@ class BenchPage(Page):
     def body(self) -> ComposeResult:
         on = runtables.row_axis([], self._metric, width=_AXIS[0])
         yield RowTable[RunRow](
-            runtables.columns(on), lambda row: row.id, sort_by="started", id="runs", max_width=_AXIS[1]
+            runtables.columns(on, self._metric),
+            lambda row: row.id,
+            sort_by="started",
+            id="runs",
+            max_width=_AXIS[1],
         )
         yield Static("", markup=False, id="axis")
         with VerticalScroll(can_focus=True):
@@ -155,10 +159,11 @@ class BenchPage(Page):
         width = min(max(self.app.size.width - _OTHER_COLUMNS, _AXIS[0]), _AXIS[1])
         axis = runtables.row_axis(wanted, self._metric, width=width, near=self._near)
         table = self._table_of_runs
-        table.set_columns(runtables.columns(axis))
-        table.show(wanted, self._as_of)
+        table.set_columns(runtables.columns(axis, self._metric))
+        nothing = f"none fits {self.filter_text!r}; esc shows all {len(rows)}" if rows else ""
+        table.show(wanted, self._as_of, nothing)
         self.query_one("#axis", Static).update(runtables.axis_line(axis))
-        facts = [f"{len(wanted)} of {len(rows)} comparisons", f"by {runtables.NAMES[self._metric]}"]
+        facts = [f"{len(wanted)} of {len(rows)} comparisons", runtables.metric_said(self._metric)]
         if self._near:
             facts.append("close to 1.0")
         missing = "" if rows else runtables.NO_RUNS

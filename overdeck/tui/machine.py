@@ -85,6 +85,7 @@ class MachinePage(Page):
         self._only_orphans = False
         self._looking = False
         self._rows = 0
+        self._filled = list(tables.CHANGES)
 
     def body(self) -> ComposeResult:
         yield Static("", markup=False, id="verdict", classes="line")
@@ -152,8 +153,12 @@ class MachinePage(Page):
             return
         self._only_orphans = self._only_orphans and bool(found.orphans)
         hooks = tables.filter_hooks(found.hooks, self.filter_text, orphans=self._only_orphans)
-        changes = found.changes if found.watched else ()
-        self._hooks.show(hooks, found.at)
+        nothing = f"none fits {self.filter_text!r}; esc shows all {len(found.hooks)}" if found.hooks else ""
+        self._hooks.show(hooks, found.at, nothing)
+        changes, filled = tables.said(found.changes if found.watched else (), found.at)
+        if filled != self._filled:
+            self._filled = filled
+            self.query_one("#changes", RowTable).set_columns(filled)
         for id, rows in (("events", found.calls.events), ("changes", changes)):
             table = self.query_one(f"#{id}", RowTable)
             table.show(rows, found.at)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
@@ -49,11 +50,11 @@ class Page(Screen[None]):
     Page #tabs {
         height: 1; background: $panel; link-style: none; link-background: $panel; link-color: $foreground;
     }
-    Page #status { height: 1; padding: 0 1; color: $text; }
+    Page #status { height: 1; padding: 0 1; color: $text; text-wrap: nowrap; text-overflow: ellipsis; }
     Page #notice { height: auto; max-height: 4; padding: 0 1; color: $warning; display: none; }
     Page #filter { height: 1; padding: 0 1; background: $boost; display: none; }
     Page DataTable { height: 1fr; }
-    Page #twin { height: 1; padding: 0 1; color: $text-muted; }
+    Page #twin { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
     """
 
     class Go(Message):
@@ -75,6 +76,7 @@ class Page(Screen[None]):
         self.alone = alone
         self.paused = False
         self._standing = Standing(busy="reading")
+        self._failed = ""
         self._search = ""
         self._composed = False
         self._put_last: dict[str, str] = {}
@@ -121,8 +123,16 @@ class Page(Screen[None]):
         return self.query_one("#filter", Input).value.strip()
 
     def say(self, text: str, *, trouble: bool = False) -> None:
-        """A passing word: what was done, or why it was not."""
+        """A passing word: what was done, or why it was not; it is gone at the next key."""
+        if not trouble:
+            self._failed = ""
         self.notify(text, severity="warning" if trouble else "information", markup=False, timeout=8)
+
+    def fail(self, text: str) -> None:
+        """What was asked for went wrong: the status line keeps it until something is done or read again."""
+        self._failed = text
+        self.say(text, trouble=True)
+        self.redraw()
 
     def clip(self, what: str, text: str) -> None:
         """Put ``text`` on the user's clipboard (OSC 52: the terminal does it, where it allows that)."""
@@ -158,10 +168,13 @@ class Page(Screen[None]):
             return
         around, now = self.around, self.around.clock()
         lines = [around.at_home(typable_in(line, around.folder)) for line in standing.notice(self._standing)]
-        self._put("status", standing.status(self._standing, now, paused=self.paused))
+        failed = around.at_home(typable_in(self._failed, around.folder))
+        self._put("status", standing.status(self._standing, now, paused=self.paused, failed=failed))
         self._put("notice", "\n".join(lines))
         self.query_one("#notice").display = bool(lines)
-        self._put("twin", f"as JSON: {self.typable_twin}")
+        twin = f"as JSON: {self.typable_twin}"
+        fits = cell_len(twin) <= self.size.width - 2  # its padding
+        self._put("twin", twin if fits else f"y copies: {self.typable_twin}")
         self.query_one(KeyBar).show(self.actions(), self.size.width)
 
     def _put(self, id: str, text: str) -> None:
@@ -291,6 +304,7 @@ class Page(Screen[None]):
             self._table.flip()
 
     def do_refresh(self) -> None:
+        self._failed = ""
         self.load()
 
     def do_pause(self) -> None:

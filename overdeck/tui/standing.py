@@ -27,9 +27,14 @@ class Standing:
     facts: Sequence[str] = ()
 
 
-def status(standing: Standing, now: datetime, *, paused: bool) -> str:
-    """One line; what is unusual stands first, so that a narrow screen cuts what is usual."""
+def status(standing: Standing, now: datetime, *, paused: bool, failed: str = "") -> str:
+    """One line; what is unusual stands first, so that a narrow screen cuts what is usual.
+
+    ``failed``: what the user asked for last, and why it was not done.
+    """
     parts = ["paused"] if paused else []
+    if failed:
+        parts.append(f"failed: {failed}")
     if standing.error:
         parts.append("cannot be read")
     if standing.locked:

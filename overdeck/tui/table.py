@@ -10,6 +10,7 @@ from rich.style import Style
 from rich.text import Text
 from textual import on
 from textual.message import Message
+from textual.strip import Strip
 from textual.widgets import DataTable
 
 from overdeck.column import Column
@@ -49,6 +50,7 @@ class RowTable(DataTable["Cell"], Generic[R]):
         self._now: datetime | None = None
         self._picked: str | None = None
         self._max_width = max_width
+        self._nothing = ""
 
     @property
     def sorted_by(self) -> Column[R]:
@@ -70,12 +72,41 @@ class RowTable(DataTable["Cell"], Generic[R]):
         """The rows' keys, as they are ordered on the screen."""
         return [str(row.key.value) for row in self.ordered_rows]
 
-    def show(self, rows: Iterable[R], now: datetime) -> None:
-        """Show these rows; the cursor stays on its row, or on its line where that row is gone."""
+    def show(self, rows: Iterable[R], now: datetime, nothing: str = "") -> None:
+        """Show these rows; the cursor stays on its row, or on its line where that row is gone.
+
+        ``nothing``: what stands in their place where there are none.
+        """
         self._now = now
+        if nothing != self._nothing:
+            self._nothing = nothing
+            self.refresh()
         self._rows = {self._key(row): row for row in rows}
         self._fill()
         self._pick(again=True)
+
+    def render_line(self, y: int) -> Strip:
+        if not self._rows and self._nothing and y == self.header_height:
+            text = set_cell_size(f" {shown(self._nothing)}", self.size.width)
+            return Strip([Segment(text, self.rich_style)], self.size.width)
+        strip = super().render_line(y)
+        cut = self._cut_number() if y >= self.header_height else None
+        if cut is None or cut >= strip.cell_length:
+            return strip
+        rest = strip.crop(cut)
+        style = next((segment.style for segment in rest), None)
+        return Strip.join([strip.crop(0, cut), Strip([Segment(f"{'':{rest.cell_length - 1}}…", style)])])
+
+    def _cut_number(self) -> int | None:
+        """Where on the screen a number begins that does not end on it: 2.8 % without its unit is another number."""
+        end = 0
+        for place, (one, column) in enumerate(zip(self._shown_columns, self.ordered_columns, strict=False)):
+            width = column.get_render_width(self)
+            end += width
+            if place >= self.fixed_columns and end - self.scroll_x > self.size.width:
+                start = end - width - int(self.scroll_x)
+                return start if one.right and start < self.size.width else None
+        return None
 
     def in_trouble(self, column: str, text: str) -> bool:
         """Whether a cell says something bad, so that it stands out in the theme's colour of errors."""

@@ -103,7 +103,7 @@ def _show_last(out: Output, metric: "Metric") -> None:
         out.line(runtables.NO_RUNS)
         return
     on = runtables.row_axis(rows, metric, width=_AXIS)
-    columns, now = runtables.columns(on), datetime.now(UTC)
+    columns, now = runtables.columns(on, metric), datetime.now(UTC)
     out.table(
         [column.title for column in columns],
         [[column.text(row, now) for column in columns] for row in rows],

@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 
 def suspects(context: typer.Context, since: SinceOption = DEFAULT_SINCE, as_json: JsonOption = False) -> None:
-    """Show only the modules that ask for a decision: broken, unreachable, dead, silent."""
+    """Show only the modules that ask for a decision: broken, unreachable, dead, silent, failing their own test."""
     since, as_json = given(context, since, as_json)
     with verb("fires.suspects", as_json) as out:
+        from overdeck.telemetry.advice import asks
         from overdeck.telemetry.columns import column, sort_rows
-        from overdeck.telemetry.verdict import SUSPECTS
 
         found, _ = report(out, Places.from_environment(), since, whole=as_json)
-        rows = sort_rows((row for row in found.rows if row.verdict in SUSPECTS), column("verdict"))
+        rows = sort_rows((row for row in found.rows if asks(row)), column("verdict"))
         out.data = data(found, rows)
         if as_json:
-            out.data["hooks"] = records(row for row in found.hooks if row.verdict in SUSPECTS)
+            out.data["hooks"] = records(row for row in found.hooks if asks(row))
         if rows:
             print_table(out, found, rows)
         else:

@@ -140,7 +140,7 @@ def removal_text(around: Surroundings, row: ModuleRow) -> tuple[str, str]:
 
     steps = removal(around.places, row)
     if steps.command:
-        return steps.command, f"the command that switches {row.id} off; paste it into a shell"
+        return steps.command, f"the command that switches {row.id} off; paste it into a shell: {steps.command}"
     return steps.toml, f"what switches {row.id} off; {steps.file} has a table of that name: set it there"
 
 

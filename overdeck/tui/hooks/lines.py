@@ -91,11 +91,11 @@ class HookTable(RowTable[Line]):
     def _ordered(self) -> list[tuple[str, Line]]:
         return sorted(super()._ordered(), key=lambda item: (item[1].group.name, item[1].row is not None))
 
-    def show_rows(self, rows: Sequence[ModuleRow], by: str, now: datetime) -> None:
+    def show_rows(self, rows: Sequence[ModuleRow], by: str, now: datetime, nothing: str = "") -> None:
         """Show them grouped ``by``; the cursor stays on the module it is on, in whatever group that stands first."""
         before = self.selected.row if self.selected else None
         found = lines(rows, by)
-        self.show(found, now)
+        self.show(found, now, nothing)
         at = next((line for line in found if before and line.row and line.row.id == before.id), None)
         if at and before and self.selected and (self.selected.row is None or self.selected.row.id != before.id):
             self.select(at.key)

@@ -177,13 +177,13 @@ class HooksPage(Page):
     @on(TailPane.Troubled)
     def _tell_trouble(self, message: TailPane.Troubled) -> None:
         for problem in message.problems:
-            self.say(problem, trouble=True)
+            self.fail(problem)
 
     @on(Done)
     def _take_done(self, message: Done) -> None:
         self.running.discard(message.running)
         if message.error is not None:
-            self.say(f"{message.error.message}. Next: {message.error.hint}", trouble=True)
+            self.fail(f"{message.error.message}. Next: {message.error.hint}")
         elif message.said:
             self.say(message.said, trouble="FAILS" in message.said)
         self.load()
@@ -208,7 +208,9 @@ class HooksPage(Page):
             return
         rows = self._view.rows(self.found, self.filter_text)
         before = self.selected_row
-        self._rows.show_rows(rows, self._view.group, self.found.now)
+        self._rows.show_rows(
+            rows, self._view.group, self.found.now, self._view.nothing(self.found, self.filter_text)
+        )
         if tell and before is not None and all(row.id != before.id for row in rows):
             now = self.selected_row
             where = f"the cursor is on {now.id}" if now else "the cursor is on no row"

@@ -71,6 +71,7 @@ class Detail(VerticalScroll):
         self._row: ModuleRow | None = None
         self._found: Report | None = None
         self._known: Dossier | None = None
+        self._told = ""
         self._clipped = ("", "")  # a row's id, and what was copied while it was selected
 
     def compose(self) -> ComposeResult:
@@ -82,7 +83,10 @@ class Detail(VerticalScroll):
         self.set_class(event.size.width >= WIDE, "-wide")
 
     def tell(self, line: Line | None, found: Report | None) -> None:
-        """Of this line of the table."""
+        """Of this line of the table; from its top where it is another one."""
+        if (line.key if line else "") != self._told:
+            self._told = line.key if line else ""
+            self.scroll_home(animate=False)
         self._row, self._found = line.row if line else None, found
         if self._row is None or found is None:
             self._known = self.related = None

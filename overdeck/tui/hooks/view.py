@@ -1,18 +1,22 @@
 """What of the report is shown: which verdicts, of which time, in which groups; and the command that prints the same."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from overdeck.telemetry.advice import asks
 from overdeck.telemetry.columns import filter_rows
 from overdeck.telemetry.report import ModuleRow, Report
-from overdeck.telemetry.verdict import SUSPECTS
 from overdeck.telemetry.words import parse_since
 
 WINDOWS = ("1h", "24h", "7d", "30d", "90d")
 GROUPS = ("", "event", "plugin")
-ONLY: dict[str, Sequence[str]] = {"": (), "suspects": SUSPECTS, "candidates": ("removal-candidate",)}
-"""What ``z`` shows, in turn → its verdicts; none: all of them."""
+ONLY: dict[str, Callable[[ModuleRow], bool]] = {
+    "": lambda _row: True,
+    "suspects": asks,
+    "candidates": lambda row: row.verdict == "removal-candidate",
+}
+"""What ``z`` shows, in turn → which rows these are."""
 
 
 def _after(choices: Sequence[str], chosen: str) -> str:
@@ -43,7 +47,13 @@ class View:
     def rows(self, found: Report, text: str) -> list[ModuleRow]:
         """The rows of the verdicts that are chosen, and in which ``text`` is."""
         wanted = ONLY[self.only]
-        return [row for row in filter_rows(found.all_rows, text) if not wanted or row.verdict in wanted]
+        return [row for row in filter_rows(found.all_rows, text) if wanted(row)]
+
+    def nothing(self, found: Report, text: str) -> str:
+        """What stands in the place of rows where none is chosen."""
+        what = {"": "none", "suspects": "none asks for a decision", "candidates": "none may be removed"}[self.only]
+        fits = f" and fits {text!r}" if text and self.only else f" fits {text!r}" if text else ""
+        return f"{what}{fits}; esc shows all {len(found.all_rows)}" if found.all_rows else ""
 
     def twin(self, sorted_by: str) -> str:
         """The command that prints it as JSON."""

@@ -157,7 +157,11 @@ class IncidentList(Container):
             self._stand(replace(self.standing, busy="", error=None, as_of=now))
             return
         self._listed = message.listed
-        missing = "" if message.listed.incidents else "no incident is recorded. Press o to open one"
+        missing = ""
+        if not message.listed.incidents:
+            missing = (
+                f"no incident is recorded in {message.listed.root}{message.listed.elsewhere}. Press o to open one"
+            )
         self.standing = Standing(as_of=message.listed.read_at, missing=missing, warnings=message.listed.warnings)
         self._answered = ""
         self.search(self._query)
@@ -224,6 +228,24 @@ class IncidentList(Container):
         self._state = STATES[(STATES.index(self._state) + 1) % len(STATES)]
         self.show_rows()
 
+    def show_all(self) -> None:
+        """Every type again; where none is in that state, every state, too."""
+        self._type = ""
+        if self._listed is not None and not select(self._listed.incidents, state=self._state):
+            self._state = "all"
+        self.show_rows()
+
+    def _nothing(self, listed: Listed) -> str:
+        """What stands in the place of rows where none is chosen."""
+        if not listed.incidents:
+            return ""
+        here = len(select(listed.incidents, state=self._state))
+        state = "" if self._state == "all" else f" {self._state}"
+        fits = f" fits {self._query!r}" if self._query else ""
+        kind = f" of {self._type}" if self._type else ""
+        left = f"all {here}{state}" if here else f"all {len(listed.incidents)}"
+        return f"none{state}{kind}{fits}; esc shows {left}"
+
     def next_type(self) -> None:
         """The next of the types that there are incidents of, or all."""
         there = sorted({self._type_of(one) for one in self._listed.incidents} - {""}) if self._listed else []
@@ -249,20 +271,21 @@ class IncidentList(Container):
             for one in select(listed.incidents, state=self._state, class_ids=kinds)
             if ranks is None or one.key in ranks
         ]
+        nothing = self._nothing(listed)
         searching = "fit" in [column.key.value for column in table.ordered_columns]
         if searching != (ranks is not None):
             table.set_columns(self._plain if ranks is None else self._fitting)
-            table.show(rows, now)
+            table.show(rows, now, nothing)
             table.sort_by("last" if ranks is None else "fit")
         else:
-            table.show(rows, now)
+            table.show(rows, now, nothing)
         if self._wanted in table.keys:
             table.select(self._wanted)
             self._wanted = ""
         facts = [f"{len(rows)} of {len(listed.incidents)} incidents", self._state]
         if self._type:
             facts.append(f"{self._type}: {listed.titles.get(self._type, '')}")
-        facts.append(listed.root)
+        facts.append(f"{listed.root}{listed.elsewhere}")
         if self._moved:
             facts.insert(0, "stale: the log has changed, r reads it")
         self._stand(replace(self.standing, facts=facts))

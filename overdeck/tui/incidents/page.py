@@ -117,6 +117,7 @@ class IncidentsPage(Page):
         self._list.load()
 
     def do_refresh(self) -> None:
+        self._failed = ""
         self._list.reload()
 
     def _load_by_itself(self) -> None:
@@ -126,6 +127,11 @@ class IncidentsPage(Page):
 
     def filtered(self, text: str) -> None:
         self._list.search(text)
+
+    def do_clear_filter(self) -> None:
+        """All rows again: also those of other types, and of other states where none is in this one."""
+        super().do_clear_filter()
+        self._list.show_all()
 
     def do_next_state(self) -> None:
         self._list.next_state()
@@ -152,7 +158,7 @@ class IncidentsPage(Page):
 
     @on(StoryPane.Unreadable)
     def _take_unreadable(self, message: StoryPane.Unreadable) -> None:
-        self.say(f"{message.error.message}; {message.error.hint}", trouble=True)
+        self.fail(f"{message.error.message}; {message.error.hint}")
 
     def do_next_part(self) -> None:
         self._story.next()
@@ -276,7 +282,7 @@ class IncidentsPage(Page):
                 refused = f"error: {result.message}\nnext: {result.hint}"
                 self._ask(message.call.name, message.id, message.answers, refused=refused)
             elif not isinstance(self.app.screen, ProofWindow):
-                self.say(f"{proof.heading}: {result.message}; P shows more", trouble=True)
+                self.fail(f"{proof.heading}: {result.message}; P shows more")
         self._stand()
         self._list.show_rows()
 

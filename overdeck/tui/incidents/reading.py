@@ -1,12 +1,13 @@
 """What the page reads, in worker threads: the list, a search, the story of one."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from overdeck.errors import ExitCode, OverdeckError, unusable
 from overdeck.incidents import current, log, registry, story, taxonomy
-from overdeck.incidents.fold import Incident
+from overdeck.incidents.fold import OPEN, Incident
 from overdeck.incidents.registry import Registry
 from overdeck.tui.surroundings import Surroundings
 
@@ -43,6 +44,8 @@ class Listed:
     read_at: datetime
     root: str
     """The registry's folder, as people write it."""
+    elsewhere: str = ""
+    """What is open in the user's other registries, in words behind ``root``; empty where nothing is."""
 
 
 @dataclass
@@ -72,15 +75,23 @@ class Reader:
         else:
             found, told = self._kept.read(here)
             warnings += told
+        root, elsewhere = self.around.at_home(str(here.root)), self._open_elsewhere()
         try:
             known = taxonomy.load(here.taxonomy)
         except OverdeckError as error:
             warnings.append(f"{error.message}; {error.hint}")
-            return Listed(found.incidents, {}, {}, warnings, stamp, now, self.around.at_home(str(here.root)))
+            return Listed(found.incidents, {}, {}, warnings, stamp, now, root, elsewhere)
         types = {one.id: one.type for one in known.classes}
-        return Listed(
-            found.incidents, types, known.types, warnings, stamp, now, self.around.at_home(str(here.root))
-        )
+        return Listed(found.incidents, types, known.types, warnings, stamp, now, root, elsewhere)
+
+    def _open_elsewhere(self) -> str:
+        around, said = self.around, []
+        for root in registry.passed_over(around.registry, around.cwd, around.environ):
+            with suppress(*TROUBLE):  # what is wrong with another registry is told where that one is shown
+                other = current.overview(registry.load(root), lambda _text: None, around.places.cache)
+                if count := sum(one.state == OPEN for one in other.incidents):
+                    said.append(f"{count} open in {around.at_home(str(root))}")
+        return f", this folder's; {', '.join(said)}" if said else ""
 
     def found(self, query: str) -> tuple[str, ...]:
         """Keys of the incidents that fit what is typed, best first."""

@@ -93,6 +93,9 @@ class StoryPane(Container):
             self.tell(self._wanted)
 
     async def _show(self, story: Told | None, last: Sequence[str]) -> None:
+        if story is None or self._told is None or story.incident.key != self._told.incident.key:
+            for part in self.query(VerticalScroll):
+                part.scroll_home(animate=False)
         self._told = story
         if story is None:
             self.query_one("#story", Static).update("")

@@ -80,6 +80,15 @@ CHANGES: tuple[Column[Change], ...] = (
     _number("oom kills", lambda change: change.oom_kills, _whole),
 )
 
+
+def said(changes: Iterable[Change], now: datetime) -> tuple[list[Change], list[Column[Change]]]:
+    """The places of which something is counted, and the columns in which something is."""
+    place, *others = CHANGES
+    rows = [one for one in changes if any(column.text(one, now) != UNSAID for column in others)]
+    filled = [column for column in others if any(column.text(one, now) != UNSAID for one in rows)]
+    return rows, [place, *filled]
+
+
 HOOKS: tuple[Column[HookProcess], ...] = (
     _text("hook", lambda one: one.hook),
     Column(
