@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from snapshots import drawn
 from textual.command import CommandList, CommandPalette
+from textual.notifications import Notify
 from textual.pilot import Pilot
 from textual.widgets import Static
+from textual.widgets._toast import Toast
 
 from overdeck.tui.app import PAGES, Maker, OverdeckApp
 from overdeck.tui.keybar import KeyBar
@@ -19,6 +21,17 @@ from overdeck.tui.surroundings import Surroundings
 from overdeck.tui.table import RowTable
 
 SMALL, LARGE = (80, 24), (200, 60)
+
+
+class HeardApp(OverdeckApp):
+    """Remembers what was said: the screen shows it only until the next key."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.heard: list[str] = []
+
+    def on_notify(self, event: Notify) -> None:
+        self.heard.append(event.notification.message)
 
 
 class Seen:
@@ -59,8 +72,14 @@ class Seen:
 
     @property
     def said(self) -> list[str]:
-        """The passing words that are on the screen, oldest first."""
-        return [note.message for note in self.app._notifications]
+        """The passing words that were said, oldest first."""
+        assert isinstance(self.app, HeardApp)
+        return list(self.app.heard)
+
+    @property
+    def toasts(self) -> list[str]:
+        """The passing words that are on the screen."""
+        return [str(toast.render()) for toast in self.app.screen.query(Toast)]
 
     @property
     def offered(self) -> list[str]:
@@ -112,13 +131,17 @@ async def opened(
     alone: bool = False,
     theme: str | None = None,
     made: Mapping[str, Maker] = PAGES,
+    toasts: bool = False,
 ) -> AsyncIterator[Seen]:
-    """The application with ``page`` in front, once its first load is done. ``made``: other pages than Overdeck's."""
+    """The application with ``page`` in front, once its first load is done. ``made``: other pages than Overdeck's.
+
+    ``toasts``: passing words are drawn, too.
+    """
     pages = {name: make for name, make in made.items() if name == page or not alone}
     pages = {page: pages.pop(page)} | pages
-    app = OverdeckApp(around, pages, theme)
+    app = HeardApp(around, pages, theme)
     app.animation_level = "none"  # a bar on its way to its place is no state
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=size, notifications=toasts) as pilot:
         seen = Seen(pilot)
         await seen.until(lambda: isinstance(pilot.app.screen, Page) and pilot.app.screen.is_mounted)
         if around.live:  # its timer may always have another worker at work

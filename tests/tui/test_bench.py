@@ -76,13 +76,13 @@ async def test_the_trend_of_a_scenario_is_told_in_bars_and_in_words(around: Surr
 
 async def test_m_shows_the_other_metric_and_says_so(around: Surroundings, measured: Path) -> None:
     async with pages.opened(around, "bench") as seen:
-        assert "by CPU" in seen.text("#status") and "1.03" in seen.text("#axis")
+        assert "CPU time" in seen.text("#status") and "1.03" in seen.text("#axis")
         await seen.press("m")
-        await seen.until(lambda: "by wall" in seen.text("#status"))
+        await seen.until(lambda: "ratios of wall time" in seen.text("#status"))
         assert "1.10" in seen.text("#axis")
         assert verdicts(seen)[1] == "faster by CPU"
         await seen.press("m")
-        await seen.until(lambda: "by CPU" in seen.text("#status"))
+        await seen.until(lambda: "CPU time" in seen.text("#status"))
 
 
 async def test_z_draws_close_to_1_and_what_lies_beyond_is_an_arrow(around: Surroundings, measured: Path) -> None:

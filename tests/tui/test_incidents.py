@@ -68,6 +68,10 @@ async def opened(root: Path, *, live: bool = False, size: tuple[int, int] = page
         yield seen
 
 
+def screen(seen: Seen) -> str:
+    return "\n".join("".join(s.text for s in seen.table.render_line(y)) for y in range(seen.table.size.height))
+
+
 def titles(seen: Seen) -> list[str]:
     place = next(i for i, column in enumerate(seen.table.ordered_columns) if column.key.value == "title")
     return [seen.row(key)[place] for key in seen.keys]
@@ -85,6 +89,25 @@ class TestTheList:
             await page.press("t", "t")
             await page.until(lambda: titles(page) == ["rare"])
             assert "wont-fix" in page.text("#status")
+
+    async def test_a_state_without_incidents_says_so_and_esc_shows_all(self, root: Path) -> None:
+        async with opened(root) as page:
+            await page.press("t")
+            await page.until(lambda: page.keys == [])
+            assert "none resolved; esc shows all 3" in screen(page)
+            await page.press("escape")
+            await page.until(lambda: len(page.keys) == 3)
+            assert "esc shows" not in screen(page)
+
+    async def test_what_is_open_in_another_registry_of_this_user_is_named(self, root: Path) -> None:
+        environ = home_environ(root.parent)
+        other = root.parent / ".local/state/overdeck/incidents"
+        creating.create(other)
+        record(other, "of the whole machine")
+        around = Surroundings(environ, cwd=root.parent, live=False)
+        async with pages.opened(around, "incidents", alone=True, size=pages.LARGE) as page:
+            told = "~/incidents, this folder's; 1 open in ~/.local/state/overdeck/incidents"
+            assert page.text("#status").endswith(told)
 
     async def test_k_shows_one_type_after_the_other_and_then_all(self, root: Path) -> None:
         with (root / "taxonomy.toml").open("a") as taxonomy:
@@ -107,7 +130,7 @@ class TestTheList:
         async with opened(root) as page:
             await page.press("t", "t", "k")
             await page.until(lambda: "--type" in page.text("#twin"))
-            words = page.text("#twin").removeprefix("as JSON: od-incidents ").split()
+            words = page.text("#twin").partition(": od-incidents ")[2].split()
             ran = Home(root.parent / "home").run("od-incidents", *words, cwd=root)
             assert [one["title"] for one in ran.data["incidents"]] == titles(page) == ["rare"]
 

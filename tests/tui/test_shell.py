@@ -314,6 +314,29 @@ async def test_letters_typed_into_the_filter_are_no_commands(around: Surrounding
         assert seen.app.is_running and not page(seen).eaten and not page(seen).paused
 
 
+async def test_one_passing_word_at_a_time_away_from_the_keys_and_gone_at_the_next_key(
+    around: Surroundings,
+) -> None:
+    async with pages.opened(around, made=PAGES | {"hooks": FruitPage}, toasts=True) as seen:
+        seen.table.select("柿 persimmon")
+        await seen.press("y", "y", "c")
+        await seen.until(lambda: len(seen.toasts) == 1)
+        await seen.pilot.pause()
+        (toast,) = seen.app.screen.query("Toast")
+        assert 0 < toast.region.bottom <= SMALL[1] // 2
+        await seen.press("down")
+        await seen.until(lambda: not seen.toasts)
+
+
+async def test_what_failed_stays_in_the_status_line_until_something_is_done(around: Surroundings) -> None:
+    async with fruits(around) as seen:
+        page(seen).fail("the basket is locked. Next: look who holds it")
+        await seen.press("down")
+        assert seen.text("#status").startswith("failed: the basket is locked. Next: look who holds it")
+        await seen.press("y")
+        await seen.until(lambda: "failed" not in seen.text("#status"))
+
+
 async def test_c_copies_the_row_and_y_the_twin(around: Surroundings) -> None:
     async with fruits(around) as seen:
         seen.table.select("柿 persimmon")

@@ -19,7 +19,9 @@ async def test_the_pane_says_why_what_to_do_and_all_that_is_known_of_a_module(ho
     async with opened(home, root, size=(200, 60)) as seen:
         await on(seen, "fails")
         facts, rest = seen.text("#facts"), seen.text("#beyond")
-        assert facts.startswith("fails: broken: 1 error and 1 timeout in 77 asked (2.6 %)\nnext: read why")
+        assert facts.startswith(
+            "fails: broken: 1 error and 1 timeout in 77 asked of the last 7 d (2.6 %)\nnext: read why"
+        )
         for wanted in ("last canary: not run", "manifest: gate", "literals", "About fails [brackets]."):
             assert wanted in facts
         assert "wired: nowhere here: overdeck install" in facts
@@ -96,6 +98,10 @@ async def test_a_module_that_is_too_young_to_be_judged_is_to_be_mended_where_its
         await on(seen, "later")
         assert seen.row("later")[1] == "immature"
         assert "next: its canary fails: mend it; overdeck hooks test later names the case" in seen.text("#facts")
+        assert "failing its own test later" in seen.text("#headline")
+        await seen.press("z")
+        await seen.until(lambda: "silent" in seen.keys and "acts" not in seen.keys)
+        assert "later" in seen.keys
 
 
 async def test_what_was_copied_can_be_read_in_the_pane_of_its_row_alone(still: HookHome) -> None:

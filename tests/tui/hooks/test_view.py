@@ -6,6 +6,7 @@ from hookpages import ALL, on, opened, page_of
 from textual.widgets import DataTable, Input
 
 from overdeck.tui.forms import Form
+from overdeck.tui.hooks.pane import Detail
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -50,6 +51,24 @@ async def test_a_filter_narrows_as_it_is_typed_and_escape_shows_all(still: HookH
         await seen.until(lambda: seen.table.has_focus)
         await seen.press("escape")
         await seen.until(lambda: len(seen.keys) == 6)
+
+
+async def test_a_filter_that_fits_none_says_so_in_the_place_of_the_rows(still: HookHome) -> None:
+    async with opened(still) as seen:
+        await seen.press("slash", *"zzz")
+        await seen.until(lambda: seen.keys == [])
+        assert "none fits 'zzz'; esc shows all 6" in seen.table.render_line(1).text
+
+
+async def test_the_pane_is_at_its_top_again_on_another_row(still: HookHome) -> None:
+    async with opened(still) as seen:
+        await on(seen, "fails")
+        pane = seen.page.query_one(Detail)
+        await seen.settled()
+        pane.scroll_end(animate=False)
+        await seen.until(lambda: pane.scroll_y > 0)
+        await seen.press("down")
+        await seen.until(lambda: pane.scroll_y == 0)
 
 
 async def test_letters_typed_into_the_filter_are_no_commands(still: HookHome) -> None:
