@@ -125,3 +125,12 @@ async def test_moving_the_cursor_is_told_once_a_row(around: Surroundings) -> Non
         await seen.press("down", "down")
         await seen.until(lambda: seen.text("#detail") == f"on {seen.table.selected_key}")
         assert page(seen).picked[before:] == seen.keys[1:3]
+
+
+async def test_a_number_that_the_edge_cuts_is_an_ellipsis_not_another_number(around: Surroundings) -> None:
+    async with fruits(around) as seen:
+        name, count, *_ = (column.get_render_width(seen.table) for column in seen.table.ordered_columns)
+        seen.table.styles.width = name + count - 1
+        await seen.until(lambda: seen.table.size.width == name + count - 1)
+        lines = [seen.table.render_line(y).text for y in range(1, 5)]
+        assert all(line[name:].strip() == "…" for line in lines if line.strip()), lines

@@ -211,6 +211,18 @@ async def test_which_registry_o_would_write_to_is_on_the_page_before_it_writes(h
         assert "o writes to" not in seen.text("#facts")
 
 
+async def test_o_opens_an_incident_of_a_young_module_whose_canary_fails(home: HookHome, root: Path) -> None:
+    manifest = find(home.places, "later").manifest
+    remember(home.places, [(manifest, MatrixResult("later", 2, ["denies: expected deny, got nothing"]))], NOON)
+    async with opened(home, root) as seen:
+        await on(seen, "later")
+        await asked(seen, "later", Confirm)
+        await seen.press("enter")
+        await seen.until(
+            lambda: any("opened: later is immature, and its canary fails" in said for said in seen.said)
+        )
+
+
 async def test_a_module_that_does_no_harm_opens_no_incident_and_says_why(home: HookHome, root: Path) -> None:
     async with opened(home, root) as seen:
         await on(seen, "acts")
