@@ -38,7 +38,7 @@ async def test_at_80_by_24_cost_fires_and_verdict_of_every_row_are_on_the_screen
     async with opened(still) as seen:
         table = seen.table
         assert [str(column.label).strip(" ▲▼") for column in table.ordered_columns][:5] == [
-            "module", "verdict", "cost", "fired", "by day",
+            "module", "verdict", "cost", "fired", "by 3 d",
         ]  # fmt: skip
         assert sum(column.get_render_width(table) for column in table.ordered_columns[:5]) <= 80
         assert table.region.height >= 6
