@@ -23,7 +23,7 @@ EVENTS = 100
 WRITERS = 4
 SHARE = 2_500
 """Events that one process appends; it is killed somewhere in the first half of them, however fast the machine is."""
-REPLAY_S = (0.05, 0.05, 0.05, 3.0)
+REPLAY_S = (*[0.05] * 9, 2.0)
 """Within which a replay is killed; some get the time to end."""
 FIELDS = ["id", "event", "tool", "session", "sub", "in"]
 
