@@ -21,6 +21,10 @@ from overdeck.errors import OverdeckError
 SESSIONS = 1000
 EVENTS = 100
 WRITERS = 4
+SHARE = 2_500
+"""Events that one process appends; it is killed somewhere in the first half of them, however fast the machine is."""
+REPLAY_S = (*[0.05] * 9, 2.0)
+"""Within which a replay is killed; some get the time to end."""
 FIELDS = ["id", "event", "tool", "session", "sub", "in"]
 
 
@@ -34,7 +38,8 @@ class Writer:
     goes on behind the one that may or may not have arrived.
     """
 
-    def __init__(self, state: Path, sessions: list[int]) -> None:
+    def __init__(self, state: Path, sessions: list[int], chance: random.Random) -> None:
+        self.chance = chance
         self.spool = Native(FIELDS, SPOOL_BYTES, str(spool.folder_of(state) / spool.CURRENT))
         self.events = [(session, number) for session in sessions for number in range(EVENTS)]
         self.said = state / f"said-{sessions[0]}"
@@ -45,13 +50,19 @@ class Writer:
         self.pid = 0
         self.hit = 0
 
+    @property
+    def doomed(self) -> bool:
+        """Whether it has come as far as it may."""
+        return self.said.stat().st_size - len(self.certain) >= self.doom
+
     def start(self) -> None:
+        self.doom = self.chance.randrange(SHARE // 2)
         self.pid = os.fork()
         if self.pid:
             return
         try:
             said = os.open(self.said, os.O_WRONLY | os.O_APPEND)
-            for session, number in self.events[self.at :]:
+            for session, number in self.events[self.at : self.at + SHARE]:
                 call = {
                     "event": event_of(number),
                     "tool": f"t{number}",
@@ -97,24 +108,28 @@ def started_replay(state: Path) -> int:
 def test_killed_writers_and_killed_replayers_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
     chance = random.Random(11)
     spool.folder_of(tmp_path).mkdir(parents=True)
-    writers = [Writer(tmp_path, list(range(first, SESSIONS, WRITERS))) for first in range(WRITERS)]
+    writers = [Writer(tmp_path, list(range(first, SESSIONS, WRITERS)), chance) for first in range(WRITERS)]
     for writer in writers:
         writer.start()
-    running, replays_hit, replays_over = [started_replay(tmp_path), started_replay(tmp_path)], 0, 0
+
+    def replaying() -> tuple[int, float]:
+        return started_replay(tmp_path), time.monotonic() + chance.choice(REPLAY_S) * chance.random()
+
+    running, replays_hit, replays_over = [replaying(), replaying()], 0, 0
     while any(writer.pid for writer in writers):
-        time.sleep(chance.random() * 0.02)  # the instant of a kill, not a wait for anything
+        time.sleep(0.0005)  # a look a moment, and the processor to those who are looked at
         for writer in writers:
-            if writer.pid and writer.ended(kill=chance.random() < 0.2) and writer.at < len(writer.events):
+            if writer.pid and writer.ended(kill=writer.doomed) and writer.at < len(writer.events):
                 writer.start()
-        for slot, pid in enumerate(running):
-            if chance.random() < 0.25:
+        for slot, (pid, until) in enumerate(running):
+            if time.monotonic() > until:
                 os.kill(pid, signal.SIGKILL)
             over, status = os.waitpid(pid, os.WNOHANG)
             if over:
                 replays_hit += os.WIFSIGNALED(status)
                 replays_over += not os.WIFSIGNALED(status)
-                running[slot] = started_replay(tmp_path)
-    for pid in running:
+                running[slot] = replaying()
+    for pid, _ in running:
         os.waitpid(pid, 0)
     writers_hit = sum(writer.hit for writer in writers)
     print(f"killed while they ran: {writers_hit} writers, {replays_hit} replays; {replays_over} replays ended")
