@@ -264,7 +264,8 @@ def _row(
         keep=word,
         window=span(windows.since),
     )
-    judged, found = _with_canary(counts, manifest, canary, now)
+    last = canary(manifest)
+    judged = _judged(counts, last, now)
     return replace(
         _counted(manifest.id, entry, tallies, windows),
         cls=manifest.cls,
@@ -279,24 +280,19 @@ def _row(
         enabled_since=since,
         lifetime_days=manifest.lifetime_days,
         keep=word,
-        last_canary=canary(manifest) if found is None else found,
+        last_canary=last,
         verdict=judged.verdict,
         why=judged.why,
         source="your modules" if manifest.user else f"pack {manifest.pack}",
     )
 
 
-def _with_canary(
-    counts: Counts, manifest: Manifest, canary: FindCanary, now: datetime
-) -> tuple[Judgement, Canary | None]:
+def _judged(counts: Counts, canary: Canary | None, now: datetime) -> Judgement:
     """Judge; a silent module's canary decides between quiet, removal candidate and dead."""
     first = judge(counts)
-    if first.verdict not in ("quiet", "removal-candidate"):
-        return first, None
-    found = canary(manifest)
-    if found is None:
-        return first, None
-    return judge(replace(counts, canary=found.passed, canary_age=ago(found.ts, now))), found
+    if canary is None or first.verdict not in ("quiet", "removal-candidate"):
+        return first
+    return judge(replace(counts, canary=canary.passed, canary_age=ago(canary.ts, now)))
 
 
 def _gone(id: str, tallies: Tallies, windows: _Windows) -> ModuleRow:

@@ -122,15 +122,13 @@ def test_what_is_left_of_a_broken_list_of_canaries_is_no_canary(user: "User") ->
         assert "has not been run" in user.row("m").why
 
 
-def test_no_canary_is_run_for_a_module_that_acts(user: "User") -> None:
+def test_the_canary_of_a_module_that_acts_is_told_and_changes_no_verdict(user: "User") -> None:
     user.module("m")
     work(user, user.install(), days=9)
     user.fire("m")
-
-    def canary(manifest: Manifest) -> Canary | None:
-        raise AssertionError(manifest.id)
-
-    assert user.row("m", canary=canary).verdict == "active"
+    failed = Canary(False, user.now - timedelta(days=3))
+    row = user.row("m", canary=lambda _manifest: failed)
+    assert row.verdict == "active" and row.last_canary == failed
 
 
 def test_a_lifetime_overrides_the_window(user: "User") -> None:
