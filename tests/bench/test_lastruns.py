@@ -238,7 +238,7 @@ def test_rows_say_verdict_trend_and_interval_and_what_was_typed_cannot_break_a_l
     keep(cache, real, 2, arms=arms, faster=1.5)
     rows = runtables.run_rows(runs_of(cache), "cpu")
     on = runtables.row_axis(rows, "cpu", width=40)
-    shown = [{c.key: c.text(row, row.run.started) for c in runtables.columns(on)} for row in rows]
+    shown = [{c.key: c.text(row, row.run.started) for c in runtables.columns(on, "cpu")} for row in rows]
 
     assert [one["verdict"] for one in shown] == ["slower", "slower"]
     assert [one["trend"] for one in shown] == ["█▁", "█"]
