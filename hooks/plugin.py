@@ -8,7 +8,8 @@ import os
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.append(ROOT)  # last, so that it can shadow nothing; our own imports can only stand behind it
+# Last, so that it can shadow nothing. With -I a script finds its own package only by this: imports stand behind it.
+sys.path.append(ROOT)
 
 from overdeck import __version__  # noqa: E402
 from overdeck.dispatch import front, planning, writing  # noqa: E402

@@ -371,6 +371,19 @@ def test_what_changes_while_a_plan_is_made_makes_it_stale(front: Front) -> None:
     assert front.call(bash("ls")).decision == "deny"
 
 
+def test_a_shipped_module_that_is_off_costs_no_look_and_guards_once_it_is_switched_on(front: Front) -> None:
+    front.module("one", "return None")
+    front.module("two", "return deny('two')")
+    front.config.write_text("[modules.two]\nenabled = false\n")
+    front.install()
+    stamped = {path for *_stamp, path in planning.load(front.recipe).sources}
+    assert {f"{front.modules}/one/module.toml", str(front.modules)} <= stamped
+    assert f"{front.modules}/two/module.toml" not in stamped
+    assert front.call(bash("ls")).stdout == ""
+    front.config.write_text("")
+    assert front.call(bash("ls")).decision == "deny"
+
+
 @pytest.mark.parametrize("where", ["modules", "plans"])
 def test_a_folder_that_others_may_write_is_not_loaded_from(front: Front, where: str) -> None:
     front.module("one", "return advise('loaded')", cls="adviser")

@@ -172,6 +172,10 @@ def load(recipe: Recipe) -> Fleet:
     on = [m for m in fleet.found if tables.get(m.id, {}).get("enabled", True) and (m.user or m.pack in packs)]
     on.sort(key=lambda m: (len(packs) if m.user else packs.index(m.pack), m.id))
     fleet.enabled = on
+    # A stat at every call for each: what ships and is off changes with an upgrade only, which changes what is on, too.
+    needed = {m.id for m in on} | {m.rules_of for m in on}
+    off = {m.path for m in fleet.found if not m.user and m.id not in needed}
+    fleet.sources = [source for source in fleet.sources if source[3] not in off]
     for id in tables:
         if id not in seen and not any(problem.path.endswith(f"/{id}/module.toml") for problem in fleet.problems):
             fleet.problems.append(ManifestError(recipe.config, f"[modules.{id}] names no module"))
