@@ -70,6 +70,18 @@ def one_line(text: str) -> str:
     return text
 
 
+def fill(fd: int, content: bytes, *, lasting: bool) -> None:
+    """Write all of it, with an fsync where it is to last, and close the file whatever happens. Raises OSError."""
+    try:
+        view = memoryview(content)
+        while view:
+            view = view[posix.write(fd, view) :]
+        if lasting:
+            posix.fsync(fd)
+    finally:
+        posix.close(fd)
+
+
 def replace(path: str, content: bytes, *, lasting: bool = True) -> None:
     """Atomic write, owner only: temporary file beside it, fsync, rename. Raises OSError; the old file stays.
 
@@ -80,14 +92,7 @@ def replace(path: str, content: bytes, *, lasting: bool = True) -> None:
         temporary, posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_CLOEXEC | posix.O_NOFOLLOW, 0o600
     )
     try:
-        try:
-            view = memoryview(content)
-            while view:
-                view = view[posix.write(fd, view) :]
-            if lasting:
-                posix.fsync(fd)
-        finally:
-            posix.close(fd)
+        fill(fd, content, lasting=lasting)
         posix.rename(temporary, path)
     except OSError as error:
         posix.unlink(temporary)

@@ -13,6 +13,8 @@ from __future__ import annotations
 import posix
 import time
 
+from overdeck.dispatch.writing import fill
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
@@ -135,14 +137,7 @@ class Folder:
             posix.unlink(temporary, dir_fd=self._fd)
             fd = posix.open(temporary, _NEW, 0o600, dir_fd=self._fd)
         try:
-            try:
-                view = memoryview(content)
-                while view:
-                    view = view[posix.write(fd, view) :]
-                if lasting:
-                    posix.fsync(fd)
-            finally:
-                posix.close(fd)
+            fill(fd, content, lasting=lasting)
         except BaseException:
             posix.unlink(temporary, dir_fd=self._fd)
             raise
