@@ -13,6 +13,8 @@ PROC = Path("/proc")
 SYSFS = Path("/sys/fs/cgroup")
 
 _V1 = ("cpu", "pids", "memory", "blkio")
+_LONGEST = 20
+"""Digits of the largest number of 64 bits."""
 _UNLIMITED = 1 << 60
 """Version 1 words "no limit" as the largest number of pages there is."""
 
@@ -97,17 +99,17 @@ def _folders(proc: Path, sysfs: Path, pid: str) -> Iterator[Path]:
             roots = [sysfs, sysfs / "unified"]
         else:
             names = [name for name in controllers.split(",") if name in _V1]
-            roots = [sysfs / name for name in names if (sysfs / name).is_dir()]
+            roots = [sysfs / name for name in names if _is_folder(sysfs / name)]
             if names and not roots:
                 roots = [sysfs / controllers]  # cpu,cpuacct, where no link leads there
         for root in roots:
             folder = root / path.lstrip("/")
-            if ".." in folder.parts or not folder.is_dir():
+            if ".." in folder.parts or not _is_folder(folder):
                 folder = root
             while folder != root and folder.is_relative_to(root):
                 yield folder
                 folder = folder.parent
-            if root.is_dir():
+            if _is_folder(root):
                 yield root
 
 
@@ -141,13 +143,14 @@ def _disk(folder: Path) -> tuple[int | None, int | None]:
     for line in _lines(folder / "io.stat"):
         for word in line.split()[1:]:
             name, _, value = word.partition("=")
-            totals[name] = totals.get(name, 0) + (int(value) if value.isdigit() else 0)
+            if (number := _whole(value)) is not None:
+                totals[name] = totals.get(name, 0) + number
     if totals:
         return totals.get("rbytes"), totals.get("wbytes")
     for line in _lines(folder / "blkio.throttle.io_service_bytes"):
         words = line.split()
-        if len(words) == 3 and words[2].isdigit():
-            totals[words[1]] = totals.get(words[1], 0) + int(words[2])
+        if len(words) == 3 and (number := _whole(words[2])) is not None:
+            totals[words[1]] = totals.get(words[1], 0) + number
     return totals.get("Read"), totals.get("Write")
 
 
@@ -157,13 +160,24 @@ def _first_of(folder: Path, *names: str) -> int | None:
 
 def _table(path: Path) -> dict[str, int]:
     pairs = (line.split() for line in _lines(path))
-    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
+    return {pair[0]: number for pair in pairs if len(pair) == 2 and (number := _whole(pair[1])) is not None}
 
 
 def _number(path: Path) -> int | None:
     """The number a file holds; None for ``max`` and for no file."""
-    text = "".join(_lines(path)[:1]).strip()
-    return int(text) if text.isdigit() else None
+    return _whole("".join(_lines(path)[:1]).strip())
+
+
+def _whole(text: str) -> int | None:
+    """A counter of the kernel; None for what is none: a file system in the kernel's place may say anything."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _LONGEST else None
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # closed to us, or a name that is too long for one
+        return False
 
 
 def _lines(path: Path) -> list[str]:

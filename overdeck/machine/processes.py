@@ -1,9 +1,9 @@
 """Who is alive, and how big: the process table as psutil reads it, without what command lines may hold."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 CLIENTS = ("claude", "codex", "gemini", "opencode")
 FRONT = "overdeck-hook"
@@ -47,7 +47,8 @@ class Poll(NamedTuple):
 
 
 def table(hook_of: Callable[[Sequence[str]], str] = lambda _words: "") -> list[Process]:
-    """Every process that may be looked at; one that ends meanwhile is left out, and all where there is no /proc.
+    """Every process that may be looked at; one that ends meanwhile, or of which the kernel's files say what no kernel
+    says, is left out; all are where there is no /proc.
 
     ``hook_of`` is shown each command line, which is not kept, and says which hook it is of.
     """
@@ -56,11 +57,10 @@ def table(hook_of: Callable[[Sequence[str]], str] = lambda _words: "") -> list[P
     names = ["pid", "ppid", "name", "cmdline", "create_time", "num_threads", "memory_info", "status"]
     found = []
     try:
-        processes = list(psutil.process_iter(names))
-    except (psutil.Error, OSError):
-        return []
-    for process in processes:
-        info = process.info
+        infos = [process.info for process in psutil.process_iter(names)]
+    except Exception:  # psutil lets out whatever its reading of a file meets: IndexError, ValueError, RuntimeError
+        infos = list(_one_by_one(names))
+    for info in infos:
         memory, words = info["memory_info"], info["cmdline"] or ()
         found.append(
             Process(
@@ -76,6 +76,21 @@ def table(hook_of: Callable[[Sequence[str]], str] = lambda _words: "") -> list[P
             )
         )
     return found
+
+
+def _one_by_one(names: list[str]) -> Iterator[dict[str, Any]]:
+    """What the kernel's files say, without the processes of which they say nothing that can be read."""
+    import psutil
+
+    try:
+        pids = psutil.pids()
+    except Exception:
+        return
+    for pid in pids:
+        try:
+            yield psutil.Process(pid).as_dict(names)
+        except Exception:
+            continue
 
 
 def polls(samples: Sequence[Iterable[Process]]) -> list[Poll]:

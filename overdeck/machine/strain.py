@@ -46,6 +46,8 @@ class Seen(NamedTuple):
     orphans: int
     hooks_ms_per_s: float
     """What all clients together wait for hooks, ms per second of the last minute."""
+    readable: bool = True
+    """Whether the process table could be read: without it clients and orphans are not counted."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ def judge(seen: Seen) -> Verdict:
     uncounted = tuple(_uncounted(seen)) if seen.watched else ()
     if strains:
         return Verdict("strained", strains, uncounted)
-    blind = not seen.watched or len(uncounted) == len(_KINDS)
+    blind = not seen.watched or set(uncounted) >= set(_KINDS)
     return Verdict("unknown" if blind else "ok", (), uncounted)
 
 
@@ -141,4 +143,6 @@ def _uncounted(seen: Seen) -> Iterable[str]:
         any(change.processes is not None for change in groups),
         any(change.oom_kills is not None for change in groups),
     )
-    return (kind for kind, is_told in zip(_KINDS, told, strict=True) if not is_told)
+    yield from (kind for kind, is_told in zip(_KINDS, told, strict=True) if not is_told)
+    if not seen.readable:
+        yield "processes"

@@ -146,3 +146,17 @@ def test_a_group_that_came_in_between_has_no_delta(tmp_path):
 
 def test_a_counter_that_began_again_has_grown_by_nothing(tmp_path):
     assert delta([Group(tmp_path, 10, 5)], [Group(tmp_path, 1, 1)])[0].throttled == 0
+
+
+def test_what_no_kernel_says_is_not_counted_and_raises_nothing(tree) -> None:
+    for text in ("", "²", "9" * 5000, "-5", "0x5", "nan", "\0\0", "max"):
+        table = f"nr_periods {text}\nnr_throttled {text}\nthrottled_usec {text}\noom_kill {text}\nmax {text}\n"
+        names = ("cpu.stat", "pids.events", "memory.events", "pids.current", "pids.max", "memory.current")
+        files = {f"a/{name}": table if "." in name and name.endswith(("stat", "events")) else text for name in names}
+        assert tree("0::/a\n", {**files, "a/io.stat": f"8:0 rbytes={text}\n", "a/memory.max": text}) == [], text
+
+
+@pytest.mark.parametrize("line", ["0::/" + "x" * 5000, "0::/a\0b", "0::/../../..", ":::::", "0", "²:cpu:/a"])
+def test_a_group_that_no_file_system_has_leaves_the_mounts_root(tree, tmp_path, line: str) -> None:
+    found = tree(f"{line}\n", {"pids.current": "7\n"})
+    assert [group.path for group in found] in ([tmp_path / "cgroup"], [])

@@ -95,6 +95,7 @@ class Look:
                 self.clients,
                 len(self.orphans),
                 self.calls.ms_per_s,
+                self.readable,
             )
         )
 
