@@ -75,6 +75,8 @@ def append(path: str, line: str) -> None:
     """Add a whole line; raises OSError where it could not be written whole."""
     fd = posix.open(path, APPENDING, 0o600)
     try:
+        if posix.fstat(fd).st_mode >> 12 != 0o10:  # a pipe would take it, and nobody would have it
+            raise OSError(22, "it is not a file")
         raw = ("\n" + line if torn(fd) else line).encode("utf-8", "replace")
         if posix.write(fd, raw) < len(raw):
             raise OSError(28, "no space left")

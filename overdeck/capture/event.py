@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import datetime
 from typing import NamedTuple
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -44,6 +45,15 @@ def _parse(line: bytes) -> Event | None:
     if not all(isinstance(text, str) for text in texts) or type(size) is not int or not 0 <= size < 1 << 62:
         return None
     id, ts, event, tool, session, cwd, agent = (text.encode("utf-8", "replace").decode() for text in texts)
-    if not (_ID.fullmatch(id) and _TIME.fullmatch(ts) and event):
+    if not (_ID.fullmatch(id) and _TIME.fullmatch(ts) and event and _is_moment(ts)):
         return None
     return Event(id, ts, event, tool, session, said.get("sub") is True, size, cwd, agent)
+
+
+def _is_moment(ts: str) -> bool:
+    """Whether there is such a day and such an hour: what waits is compared by it, and one line must not stop the rest."""
+    try:
+        datetime.fromisoformat(ts)
+    except ValueError:
+        return False
+    return True

@@ -69,7 +69,7 @@ def read(file: spool.Sealed) -> Iterator[tuple[bytes, Event | None]]:
 
 
 def _swept(kept: store.Store, now: datetime, keep_from: str) -> int:
-    if kept.moment("sweep") > iso(now - SWEEP_EVERY):
+    if iso(now - SWEEP_EVERY) < kept.moment("sweep") <= iso(now):  # one from the future: the clock went back
         return 0
     swept = 0
     for _ in range(SWEEPS):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from overdeck.capture.event import Event
 from overdeck.capture.seams import START, Open, why_closed
 from overdeck.errors import OverdeckError, usage
+from overdeck.files import open_regular
 
 VERSION = 1
 KEPT_DAMAGED = 1000
@@ -77,13 +78,17 @@ def opened(path: Path, *, to_write: bool) -> Iterator["Store"]:
     """Open the store; to write, it is made (0600, its folder 0700) where it is not there.
 
     Raises FileNotFoundError where there is none to read, OverdeckError (usage) where it cannot be used: it is damaged,
-    of a newer version, or its disk is full.
+    of a newer version, or its disk is full, it is no file.
     """
     if to_write:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
-    elif not path.exists():
-        raise FileNotFoundError(path)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600))
+    try:
+        os.close(open_regular(path))  # SQLite would wait for a pipe for ever
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise _unusable(path, error.strerror or "it cannot be read") from None
     try:
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode={'rw' if to_write else 'ro'}", uri=True, isolation_level=None
@@ -93,11 +98,7 @@ def opened(path: Path, *, to_write: bool) -> Iterator["Store"]:
         finally:
             connection.close()
     except sqlite3.DatabaseError as error:
-        raise usage(
-            f"the store of captured events cannot be used: {path}: {error}",
-            code="bad-store",
-            hint=f"df -h {path.parent}; if it is damaged: mv {path} {path}.damaged, then: overdeck capture replay",
-        ) from None
+        raise _unusable(path, str(error)) from None
 
 
 class Store:
@@ -251,6 +252,14 @@ class Store:
                 self._db.execute("ROLLBACK")
             raise
         self._db.execute("COMMIT")
+
+
+def _unusable(path: Path, why: str) -> OverdeckError:
+    return usage(
+        f"the store of captured events cannot be used: {path}: {why}",
+        code="bad-store",
+        hint=f"df -h {path.parent}; if it is damaged: mv {path} {path}.damaged, then: overdeck capture replay",
+    )
 
 
 def newer(path: Path, version: int) -> OverdeckError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import marshal
 import posix
 
-from overdeck.dispatch.plan import digest, slurp, trusted
+from overdeck.dispatch.plan import digest, opened, slurp, trusted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def compiled(source: str) -> CodeType:
 
 def read(path: str) -> bytes:
     """All bytes of a file; raises OSError."""
-    fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
+    fd = opened(path)
     try:
         return slurp(fd)
     finally:

@@ -9,7 +9,7 @@ import posix
 
 from overdeck.dispatch import clients, matchers, ruletables
 from overdeck.dispatch.eventlog import TOPICS
-from overdeck.dispatch.plan import CLASSES, NATIVE_FIELDS, slurp, trusted
+from overdeck.dispatch.plan import CLASSES, NATIVE_FIELDS, opened, slurp, trusted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -348,7 +348,7 @@ def read_toml(path: str) -> dict[str, Any]:
     if distrust:
         raise ManifestError(path, distrust)
     try:
-        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
+        fd = opened(path)
         try:
             return tomllib.loads(slurp(fd).decode("utf-8"))
         finally:
@@ -359,6 +359,8 @@ def read_toml(path: str) -> dict[str, Any]:
         raise ManifestError(path, "it is not UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise ManifestError(path, f"it is not TOML: {error}") from None
+    except (ValueError, RecursionError):
+        raise ManifestError(path, "it holds a number of too many digits, or too many nested brackets") from None
 
 
 def strings(value: object) -> bool:

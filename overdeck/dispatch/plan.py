@@ -14,6 +14,8 @@ import posix
 from overdeck.dispatch import jsontext
 
 HEADER = "overdeck-plan 1"
+_REGULAR = 0o10  # of a mode's type, as in S_IFREG
+_EINVAL = 22
 CLASSES = ("gate", "adviser", "observer", "rewriter", "adopted")
 """An adopted hook answers as a client's hook does: see adopted.py."""
 MADE_BY_HAND = CLASSES[:-1]
@@ -312,13 +314,22 @@ def read_plan(path: str) -> bytes:
     if distrust:
         raise PlanError(distrust)
     try:
-        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
+        fd = opened(path)
     except OSError as error:
         raise PlanError(f"{path}: {error.strerror}") from None
     try:
         return slurp(fd)
     finally:
         posix.close(fd)
+
+
+def opened(path: str) -> int:
+    """A descriptor to read the file ``path`` by; raises OSError, for what is no file too: a pipe would never end."""
+    fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
+    if posix.fstat(fd).st_mode >> 12 != _REGULAR:
+        posix.close(fd)
+        raise OSError(_EINVAL, "it is not a file", path)
+    return fd
 
 
 def slurp(fd: int) -> bytes:

@@ -22,6 +22,7 @@ from overdeck.dispatch.plan import (
     digest,
     parse,
     read_plan,
+    opened,
     slurp,
     stamp,
     trusted,
@@ -383,7 +384,7 @@ def _imports(path: str) -> list[str]:
     only imported later, in the module's own process.
     """
     try:
-        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
+        fd = opened(path)
         try:
             lines = slurp(fd).decode("utf-8", "replace").split("\n")
         finally:

@@ -1,6 +1,7 @@
 """``overdeck capture`` as a process."""
 
 import fcntl
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -71,6 +72,16 @@ def test_a_store_that_is_none_is_told_in_three_parts(home: Home, spooled: Captur
     path.write_bytes(b"no database at all, I am afraid" * 100)
     for verb in ("status", "replay", "batches"):
         home.run("overdeck", "capture", verb, "--json").check_refused(ExitCode.USAGE, "bad-store", str(path))
+
+
+@pytest.mark.parametrize("verb", ["status", "batches"])
+def test_a_pipe_in_the_place_of_the_store_is_told_and_not_waited_for(
+    home: Home, spooled: Captured, verb: str
+) -> None:
+    store.path_of(home.state).parent.mkdir()
+    os.mkfifo(store.path_of(home.state))
+    ran = home.run("overdeck", "capture", verb)
+    assert ran.code == ExitCode.USAGE and "it is a pipe, not a file" in ran.err and "next: " in ran.err
 
 
 def test_status_says_how_to_switch_it_on(home: Home) -> None:

@@ -166,7 +166,8 @@ def test_a_whole_line_behind_one_that_was_cut_short_counts(captured: Captured) -
     [b"\x00" * 100, b"[]", b"5", b"{}", b"nonsense", b"[" * 100_000, b'{"id":5}', line_of(1, "").strip(),
      line_of(1).replace(b"0000", b"zzzz", 1).strip(), line_of(1, **{"in": -1}).strip(),
      line_of(1, **{"in": 1 << 70}).strip(),
-     line_of(1, ts="yesterday").strip(), line_of(1, session=7).strip(), b"x" * 3_000_000],
+     line_of(1, ts="yesterday").strip(), line_of(1, "Stop", ts="2026-02-30T10:00:00.000Z").strip(),
+     line_of(1, "Stop", ts="0000-01-01T00:00:00.000Z").strip(), line_of(1, session=7).strip(), b"x" * 3_000_000],
 )  # fmt: skip
 def test_what_is_no_event_is_kept_apart_and_hurts_no_other(captured: Captured, line: bytes) -> None:
     captured.write(line_of(100), line + b"\n", line_of(101))
@@ -217,6 +218,16 @@ def test_a_clock_that_was_set_back_stops_nothing(captured: Captured) -> None:
     assert captured.replay().taken == Taken(new=2)
 
 
+def test_a_sweep_that_was_noted_in_the_future_holds_up_none(captured: Captured) -> None:
+    captured.now = BEGIN + timedelta(days=3000)
+    captured.replay()
+    captured.now = BEGIN
+    captured.write(line_of(1))
+    captured.replay()
+    captured.now = BEGIN + timedelta(days=40)
+    assert captured.replay().swept == 1
+
+
 def test_only_one_replays_at_a_time(captured: Captured) -> None:
     captured.replay()
     with store.path_of(captured.state).with_name("lock").open("w") as held:
@@ -226,7 +237,7 @@ def test_only_one_replays_at_a_time(captured: Captured) -> None:
     assert raised.value.exit_code is ExitCode.BUSY
 
 
-@pytest.mark.parametrize("what", ["no database", "a folder", "a newer version"])
+@pytest.mark.parametrize("what", ["no database", "a folder", "a pipe", "a newer version"])
 def test_a_store_that_cannot_be_used_leaves_the_spool_alone(captured: Captured, what: str) -> None:
     path = store.path_of(captured.state)
     path.parent.mkdir()
@@ -234,6 +245,8 @@ def test_a_store_that_cannot_be_used_leaves_the_spool_alone(captured: Captured, 
         path.write_bytes(b"not a database at all" * 1000)
     elif what == "a folder":
         path.mkdir()
+    elif what == "a pipe":
+        os.mkfifo(path)
     else:
         with sqlite3.connect(path) as connection:
             connection.execute("PRAGMA user_version = 99")

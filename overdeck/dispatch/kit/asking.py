@@ -15,7 +15,7 @@ import posix
 import time
 
 from overdeck.dispatch import jsontext
-from overdeck.dispatch.plan import digest, slurp
+from overdeck.dispatch.plan import digest, opened, slurp
 from overdeck.dispatch.writing import replace
 
 TYPE_CHECKING = False
@@ -131,7 +131,7 @@ class _Memory:
         """The record, and whether it was damaged: then it counts as having asked just now. New for a new session."""
         fresh = {"asked": 0, "last": 0.0, "rows": 0, "rows_then": 0, "inode": 0, "read": 0, "turns": {}}
         try:
-            fd = posix.open(self.path, posix.O_RDONLY | posix.O_CLOEXEC)
+            fd = opened(self.path)
         except FileNotFoundError:
             _forget(folder(self.state), now)
             return fresh, False
@@ -152,7 +152,7 @@ class _Memory:
         path = f"{self.state}/{JOURNAL}"
         for name in (f"{path}.1", path):
             try:
-                fd = posix.open(name, posix.O_RDONLY | posix.O_CLOEXEC)
+                fd = opened(name)
             except FileNotFoundError:
                 continue
             try:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import posix
 import time
 
-from overdeck.dispatch.plan import digest
+from overdeck.dispatch.plan import digest, opened
+from overdeck.dispatch.writing import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def mark(call: Call, name: str) -> bool:
 def read(call: Call, name: str) -> list[str]:
     """The lines of the file; none where there is no file."""
     try:
-        fd = posix.open(path(call, name), posix.O_RDONLY | posix.O_CLOEXEC)
+        fd = opened(path(call, name))
     except OSError:
         return []
     try:
@@ -56,14 +57,8 @@ def locked(call: Call) -> int:
 
 
 def write(call: Call, name: str, lines: list[str]) -> None:
-    """Replace the file by these lines."""
-    new = f"{path(call, name)}.{posix.getpid()}"
-    fd = posix.open(new, posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_CLOEXEC, 0o600)
-    try:
-        posix.write(fd, "".join(line + "\n" for line in lines).encode())
-    finally:
-        posix.close(fd)
-    posix.rename(new, path(call, name))
+    """Replace the file by these lines; raises OSError, and the old ones stay."""
+    replace(path(call, name), "".join(line + "\n" for line in lines).encode("utf-8", "replace"), lasting=False)
     prune(call.state)
 
 
