@@ -57,9 +57,11 @@ def ways_of(config: dict) -> list[tuple[str, object]]:
         if not all(isinstance(word, str) for word in config["command"]):
             raise ValueError("[modules.notify] command must be a list of words")
         program(config["command"][0])
+        shell = ""
         for before, word in zip(config["command"], config["command"][1:], strict=False):
-            if before in RUN_AS_CODE and word in TEXTS:
-                raise ValueError(f"[modules.notify] command: {word} behind {before} would be run as code")
+            shell = shell or (word if word.rpartition("/")[2] in SHELLS else "")
+            if word in TEXTS and (shell or before in RUN_AS_CODE):
+                raise ValueError(f"[modules.notify] command: {word} behind {shell or before} would be run as code")
         ways.append(("command", config["command"]))
     if config["url"]:
         ways.append(("http", loopback(config["url"])))
@@ -140,9 +142,13 @@ def texts(call: Call, about: str) -> tuple[str, str]:
 
 
 def clean(text: str) -> str:
-    """Text that drives nothing: no controls, no marks of direction, no dash in front that were an option."""
+    """Text that drives nothing: no controls, no marks of direction, no sign in front that were an option or a file to
+    a program (``-x``, ``@file``), nothing that tmux would run where it shows a text (``#(id)``).
+    """
     plain = "".join(letter if letter.isprintable() else " " for letter in text[: MAX_TEXT * 4])
-    return " ".join(plain.split()).lstrip("-* ")[:MAX_TEXT]
+    for opening in "({[":
+        plain = plain.replace(f"#{opening}", f"# {opening}")
+    return " ".join(plain.split()).lstrip("-*@+ ")[:MAX_TEXT]
 
 
 def _deliver(call: Call, about: str, by: str, how: object) -> None:

@@ -9,6 +9,7 @@ import posix
 
 from overdeck.dispatch import clients, matchers, ruletables
 from overdeck.dispatch.eventlog import TOPICS
+from overdeck.dispatch.jsontext import dumps
 from overdeck.dispatch.plan import CLASSES, NATIVE_FIELDS, opened, slurp, trusted
 
 TYPE_CHECKING = False
@@ -211,6 +212,7 @@ def read_manifest(folder: str, *, user: bool = False) -> Manifest:
     config = table.get("config", {})
     if not isinstance(config, dict):
         raise ManifestError(path, "[config] must be a table")
+    check_plain(config, path, "[config]")
     manifest.config = _adopted(table, manifest.cls, path) if manifest.cls == "adopted" else config
     manifest.native = _native(table, manifest.cls, path)
     if "rules" in table or "rules_of" in table:
@@ -361,6 +363,14 @@ def read_toml(path: str) -> dict[str, Any]:
         raise ManifestError(path, f"it is not TOML: {error}") from None
     except (ValueError, RecursionError):
         raise ManifestError(path, "it holds a number of too many digits, or too many nested brackets") from None
+
+
+def check_plain(value: object, path: str, where: str) -> None:
+    """Raise ManifestError for what TOML has and a plan has not: a date or a time, ``nan``, ``inf``."""
+    try:
+        dumps(value)
+    except (ValueError, RecursionError) as error:
+        raise ManifestError(path, f"{where} cannot be kept in a plan: {error}") from None
 
 
 def strings(value: object) -> bool:

@@ -9,7 +9,7 @@ import posix
 
 from overdeck.dispatch import bundle, clients, eventlog
 from overdeck.dispatch.dialects import routing
-from overdeck.dispatch.manifest import Manifest, ManifestError, read_manifest, read_toml, strings
+from overdeck.dispatch.manifest import Manifest, ManifestError, check_plain, read_manifest, read_toml, strings
 from overdeck.dispatch.plan import (
     DEFAULT_TOTAL_MS,
     MAX_TOTAL_MS,
@@ -364,6 +364,7 @@ def overlay(manifest: Manifest, user: dict[str, Any], config_path: str) -> None:
             raise ManifestError(config_path, f"{where}: the module knows {', '.join(sorted(config)) or 'no keys'}")
         if type(value) is not type(config[key]):
             raise ManifestError(config_path, f"{where} must be {_KINDS[type(config[key])]}")
+        check_plain(value, config_path, where)
         config[key] = value
     if manifest.native is not None and not set(_more(config)) <= set(NATIVE_MORE):
         where = f"[modules.{manifest.id}] more"

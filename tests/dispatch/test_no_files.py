@@ -36,3 +36,26 @@ def test_toml_that_no_parser_takes_leaves_the_last_good_plan_in_force(front: Fro
     assert front.call(bash("ls")).decision == "deny"
     (error,) = front.errors("overdeck")
     assert "last good plan" in error["cause"] and str(path) in error["cause"]
+
+
+@pytest.mark.parametrize("value", ["nan", "-inf", "1e999", "2026-11-30", "07:32:00", "[[2026-11-30T07:32:00Z]]", "{a = nan}"])
+def test_a_config_that_no_plan_can_hold_leaves_the_last_good_plan_in_force(front: Front, value: str) -> None:
+    mine = front.user / "mine"
+    mine.mkdir()
+    (mine / "module.py").write_text("def evaluate(call): pass")
+    (mine / "module.toml").write_text(
+        f'id = "mine"\npack = "mine"\nclass = "adviser"\n[events]\nPreToolUse = "*"\n[config]\nx = {value}\n'
+    )
+    assert front.call(bash("ls")).decision == "deny"
+    (error,) = front.errors("overdeck")
+    assert "last good plan" in error["cause"] and f"{mine}/module.toml: [config] cannot be kept" in error["cause"]
+
+
+def test_a_users_table_that_no_plan_can_hold_leaves_the_last_good_plan_in_force(front: Front) -> None:
+    toml = front.modules / "guard" / "module.toml"
+    toml.write_text(f"{toml.read_text()}[config]\nwords = []\n")
+    front.install()
+    front.config.write_text("[modules.guard]\nwords = [2026-11-30]\n")
+    assert front.call(bash("ls")).decision == "deny"
+    (error,) = front.errors("overdeck")
+    assert f"{front.config}: [modules.guard] words cannot be kept in a plan" in error["cause"]

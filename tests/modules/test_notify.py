@@ -310,6 +310,8 @@ def test_every_address_of_the_loopback_device_is_taken(url: str, where: tuple[st
         ({"command": ["/bin/sh", "-c", "{message}"]}, "a shell"),
         ({"command": ["/usr/bin/env", "sh"]}, "a shell"),
         ({"command": ["/usr/bin/python3", "-c", "{message}"]}, "run as code"),
+        ({"command": ["/usr/bin/timeout", "5", "bash", "-lc", "{message}"]}, "behind bash would be run as code"),
+        ({"command": ["/usr/bin/nice", "/bin/sh", "-x", "-c", "{title}"]}, "behind /bin/sh would be run as code"),
         ({"desktop": "notify-send"}, "no absolute path"),
         ({"url": "http://192.168.1.1/"}, "url"),
         ({"about": ["everything"]}, "about"),
@@ -326,6 +328,21 @@ def test_a_refused_configuration_is_an_error_that_the_client_never_sees(front: F
     assert front.call(STOP).stdout == ""
     assert "http://192.168.1.1/" in front.errors("notify")[0]["cause"]
     assert events(front) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("done #(touch /tmp/x) #{E:x} #[fg=red] #12", "done # (touch /tmp/x) # {E:x} # [fg=red] #12"),
+        ("##(id)", "## (id)"),
+        ("@/etc/passwd", "/etc/passwd"),
+        ("-@ -x", "x"),
+        ("+%s", "%s"),
+        ("a\x1b]0;b\x07\u009bc\u202ed\u2028e\x00", "a ]0;b c d e"),
+    ],
+)
+def test_what_an_answer_says_drives_no_program_that_shows_it(said: str, told: str) -> None:
+    assert NOTIFY["clean"](said) == told
 
 
 def test_a_shell_behind_links_is_one(tmp_path: Path) -> None:
