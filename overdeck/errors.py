@@ -66,7 +66,7 @@ def not_found(message: str, *, hint: str, code: str = "not-found", data: object 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """Errors of a place that takes no more."""
 _REFUSED = frozenset(
-    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP,
+    {errno.EACCES, errno.EPERM, errno.EINVAL, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP,
      errno.ENAMETOOLONG, *FULL}
 )  # fmt: skip
 

@@ -48,7 +48,7 @@ def _in_transcript(path: object, most: int) -> str:
 def _end(path: str, most: int) -> bytes:
     try:
         fd = posix.open(path, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
-    except OSError:
+    except (OSError, ValueError):  # a NUL in the path
         return b""
     try:
         st = posix.fstat(fd)

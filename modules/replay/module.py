@@ -27,7 +27,9 @@ def worth_it(folder, start):
     try:
         if any(name.startswith("spool-") for name in posix.listdir(folder)):
             return True
-        fd = posix.open(f"{folder}/spool.jsonl", posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK)
+        fd = posix.open(
+            f"{folder}/spool.jsonl", posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
+        )
     except OSError:
         return False
     try:

@@ -14,7 +14,7 @@ from overdeck.authoring.matrix import MatrixResult, run_matrix
 from overdeck.dispatch.manifest import Manifest
 from overdeck.dispatch.plan import digest
 from overdeck.errors import usage
-from overdeck.files import write_atomically
+from overdeck.files import read_regular, write_atomically
 from overdeck.paths import Places
 
 
@@ -109,7 +109,7 @@ def _file(places: Places) -> Path:
 def _read(places: Places) -> dict[str, dict[str, object]]:
     """The table; a file that is not there or not whole is an empty one: every test can be run again."""
     try:
-        table = json.loads(_file(places).read_bytes())
+        table = json.loads(read_regular(_file(places)))
     except (OSError, ValueError, RecursionError):
         return {}
     return table if isinstance(table, dict) else {}

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
+from overdeck.files import read_regular
 from overdeck.paths import Places
 
 
@@ -28,10 +29,14 @@ def read_failures(places: Places, module_id: str = "") -> list[Failure]:
 
 def _read(path: Path) -> list[Failure]:
     found = []
-    for line in path.read_text("utf-8", "replace").splitlines():
+    try:
+        text = read_regular(path).decode("utf-8", "replace")
+    except OSError:  # rolled meanwhile, or no file
+        return []
+    for line in text.splitlines():
         try:
             raw = json.loads(line)
             found.append(Failure(*(str(raw[key]) for key in Failure._fields)))
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             continue
     return found

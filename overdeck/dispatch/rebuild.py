@@ -22,7 +22,12 @@ def rebuild(plans: str, event: str, last: Plan | None, problem: str) -> tuple[Pl
         plan = planning.compile_plan(recipe, fleet, event)
         plan.crc = parse(plan.encode()).crc  # write_plan gives it another, with the bundle in it
         trouble = "; ".join(str(one) for one in fleet.problems)
-    except (PlanError, ManifestError, ValueError, RecursionError) as error:  # whatever it is, what guarded guards on
+    except (
+        PlanError,
+        ManifestError,
+        ValueError,
+        RecursionError,
+    ) as error:  # whatever it is, what guarded guards on
         plan, trouble = None, str(error)
     if trouble and last is not None:
         _remember_failure(recipe, event)

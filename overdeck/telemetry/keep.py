@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from overdeck.errors import ExitCode, OverdeckError, unusable
-from overdeck.files import write_atomically
+from overdeck.files import read_regular, write_atomically
 from overdeck.paths import Places
 
 
@@ -30,7 +30,7 @@ def kept(places: Places) -> dict[str, Kept]:
     """Every module with the owner's word, by id. Raises OverdeckError where the file is not ours any more."""
     path = keep_file(places)
     try:
-        table = json.loads(path.read_bytes())
+        table = json.loads(read_regular(path))
         return {id: Kept(str(entry["because"]), str(entry["date"])) for id, entry in table.items()}
     except FileNotFoundError:
         return {}

@@ -5,6 +5,7 @@ import tomllib
 from dataclasses import dataclass
 
 from overdeck.errors import usage
+from overdeck.files import read_regular
 from overdeck.paths import Places
 from overdeck.telemetry.report import ModuleRow
 
@@ -52,10 +53,10 @@ def why_not(row: ModuleRow) -> str:
 def _has_table(places: Places, id: str) -> bool:
     """Whether the config says something of the module already: a second table of that name would break it."""
     try:
-        config = tomllib.loads(places.config_file.read_text("utf-8"))
+        config = tomllib.loads(read_regular(places.config_file).decode())
     except FileNotFoundError:
         return False
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return True
     modules = config.get("modules")
     return isinstance(modules, dict) and id in modules

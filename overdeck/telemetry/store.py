@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overdeck.errors import ExitCode, OverdeckError
-from overdeck.files import busy, locked
+from overdeck.files import busy, locked, open_regular
 from overdeck.paths import Places
 from overdeck.telemetry import schema
 from overdeck.telemetry.transcripts import schema as transcripts
@@ -129,6 +129,7 @@ def reader(places: Places) -> Iterator[Published]:
     # Attached to a database of its own: connect() would share one instance in a process, with the old file.
     connection = engine.connect(config=_FOR_READERS)
     try:
+        os.close(open_regular(places.published))  # DuckDB would wait for a pipe for ever
         connection.execute(f"attach {quoted(places.published)} as telemetry (read_only)")
         connection.execute("use telemetry")
         yield Published(connection, as_of)
@@ -168,6 +169,8 @@ def _attach(database: Path) -> tuple["DuckDBPyConnection", bool]:
     """
     from overdeck.telemetry import engine
 
+    if database.exists():
+        os.close(open_regular(database))  # as above
     connection = engine.connect(config=CONFIG)
     try:
         connection.execute(f"attach {quoted(database)} as telemetry (storage_version '{STORAGE_VERSION}')")

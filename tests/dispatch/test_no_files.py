@@ -19,7 +19,9 @@ def front(tmp_path: Path) -> Front:
     return made
 
 
-@pytest.mark.parametrize("file", ["config.toml", "modules/guard/module.toml", "modules/guard/module.py", PLAN, RECIPE])
+@pytest.mark.parametrize(
+    "file", ["config.toml", "modules/guard/module.toml", "modules/guard/module.py", PLAN, RECIPE]
+)
 def test_a_pipe_is_not_waited_for(front: Front, file: str) -> None:
     path = front.root / file
     path.unlink()
@@ -38,7 +40,9 @@ def test_toml_that_no_parser_takes_leaves_the_last_good_plan_in_force(front: Fro
     assert "last good plan" in error["cause"] and str(path) in error["cause"]
 
 
-@pytest.mark.parametrize("value", ["nan", "-inf", "1e999", "2026-11-30", "07:32:00", "[[2026-11-30T07:32:00Z]]", "{a = nan}"])
+@pytest.mark.parametrize(
+    "value", ["nan", "-inf", "1e999", "2026-11-30", "07:32:00", "[[2026-11-30T07:32:00Z]]", "{a = nan}"]
+)
 def test_a_config_that_no_plan_can_hold_leaves_the_last_good_plan_in_force(front: Front, value: str) -> None:
     mine = front.user / "mine"
     mine.mkdir()

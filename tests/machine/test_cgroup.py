@@ -152,7 +152,9 @@ def test_what_no_kernel_says_is_not_counted_and_raises_nothing(tree) -> None:
     for text in ("", "²", "9" * 5000, "-5", "0x5", "nan", "\0\0", "max"):
         table = f"nr_periods {text}\nnr_throttled {text}\nthrottled_usec {text}\noom_kill {text}\nmax {text}\n"
         names = ("cpu.stat", "pids.events", "memory.events", "pids.current", "pids.max", "memory.current")
-        files = {f"a/{name}": table if "." in name and name.endswith(("stat", "events")) else text for name in names}
+        files = {
+            f"a/{name}": table if "." in name and name.endswith(("stat", "events")) else text for name in names
+        }
         assert tree("0::/a\n", {**files, "a/io.stat": f"8:0 rbytes={text}\n", "a/memory.max": text}) == [], text
 
 

@@ -108,7 +108,10 @@ def test_a_machine_that_counts_little_is_not_called_ok_without_a_word() -> None:
 
 
 def test_a_process_table_that_cannot_be_read_is_no_machine_without_orphans() -> None:
-    assert judge(QUIET._replace(readable=False)).said == "machine ok, as far as it tells (not counted here: processes)"
+    assert (
+        judge(QUIET._replace(readable=False)).said
+        == "machine ok, as far as it tells (not counted here: processes)"
+    )
 
 
 def test_a_group_without_a_limit_is_not_nearly_full() -> None:

@@ -1,6 +1,7 @@
 """ratings: what counts as a rating, what is kept of it, and what is said when it cannot be kept."""
 
 import json
+import os
 import re
 import resource
 from pathlib import Path
@@ -68,7 +69,7 @@ def test_a_bare_number_behind_a_question_is_its_answer(front: Front) -> None:
     assert [row["rating"] for row in rated(front)] == [2]
 
 
-@pytest.mark.parametrize("what", ["folder", "link", "full"])
+@pytest.mark.parametrize("what", ["folder", "link", "pipe", "full"])
 def test_a_rating_that_cannot_be_kept_is_not_said_to_be(front: Front, tmp_path: Path, what: str) -> None:
     installed(front)
     path = front.state / "modules" / "ratings" / "ratings.jsonl"
@@ -77,6 +78,8 @@ def test_a_rating_that_cannot_be_kept_is_not_said_to_be(front: Front, tmp_path: 
     target.write_text("")
     if what == "folder":
         path.mkdir()
+    elif what == "pipe":
+        os.mkfifo(path)
     elif what == "link":
         path.symlink_to(target)
     else:

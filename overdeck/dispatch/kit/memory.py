@@ -31,8 +31,15 @@ KEPT_S = 30 * 86_400
 """A session whose mark nobody touched for so long is over."""
 MAX_MARKS = 500
 """So many may lie about before it is worth looking for old ones."""
+LEFT_OVER_S = 3600
+"""A temporary file so old belongs to a process that was killed."""
 MAX_PATH = 4096
 """Bytes of a path that can be one; a working folder that is longer is none."""
+MAX_BYTES = 4 << 20
+"""Of a project's file: MAX_LESSONS of MAX_LETTERS, whatever letters they are, are a sixth of it."""
+MAX_POINTER = 64 << 10
+MAX_SESSION = 200
+"""Letters of a session's id in a line; longer ones are cut there, and mean themselves everywhere else."""
 _NAMED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
 _REGULAR = 0o10  # of a mode's type, as in S_IFREG
 
@@ -88,8 +95,8 @@ def add(state: str, of: str, session: str, text: str) -> Lesson:
 
     Raises OSError, Unreadable, or TimeoutError where another writer does not end.
     """
-    lesson = Lesson(_now(), session, text)
-    line = jsontext.dumps({"ts": lesson.at, "session": session, "text": text}).encode()
+    lesson = Lesson(_now(), session[:MAX_SESSION], text)
+    line = jsontext.dumps({"ts": lesson.at, "session": lesson.session, "text": text}).encode()
     with _Lock(state):
         others = [old for old in _lines(state, of) if (kept := _lesson(old)) is None or kept.text != text]
         _write(state, of, [*others[1 - MAX_LESSONS :], line])
@@ -130,7 +137,7 @@ def point(state: str, top: str, session: str) -> None:
 def pointed(state: str, top: str) -> str:
     """The session that spoke last in the work tree ``top``; empty where nobody knows."""
     try:
-        return _read(_pointer(state, top)).decode("utf-8", "replace")
+        return _read(_pointer(state, top), MAX_POINTER).decode("utf-8", "replace")
     except (OSError, Unreadable):
         return ""
 
@@ -209,8 +216,8 @@ def _lesson(line: bytes) -> Lesson | None:
     return Lesson(at, session, text) if all(isinstance(part, str) for part in (at, session, text)) else None
 
 
-def _read(path: str) -> bytes:
-    """A regular file of ours; raises OSError, or Unreadable for what is none (a pipe would never end)."""
+def _read(path: str, most: int = MAX_BYTES) -> bytes:
+    """A regular file of ours, at most so much of it; raises OSError, or Unreadable for what is none (a pipe would never end)."""
     fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK)
     try:
         st = posix.fstat(fd)
@@ -219,18 +226,20 @@ def _read(path: str) -> bytes:
         distrust = distrusted(path, st)
         if distrust:
             raise Unreadable(distrust)
+        if st.st_size > most:
+            raise Unreadable(f"{path} is larger than anything kept here ({most >> 10} KiB)")
         return slurp(fd)
     finally:
         posix.close(fd)
 
 
 def _forget_old(where: str) -> None:
-    names = [name for name in posix.listdir(where) if name.endswith((".kept", ".session"))]
-    if len(names) <= MAX_MARKS:
-        return
-    for name in names:
+    there = posix.listdir(where)
+    marks = [name for name in there if name.endswith((".kept", ".session"))]
+    old = [(name, KEPT_S) for name in marks if len(marks) > MAX_MARKS]
+    for name, kept_s in (*old, *((name, LEFT_OVER_S) for name in there if name.endswith(".tmp"))):
         try:
-            if posix.stat(f"{where}/{name}").st_mtime < time.time() - KEPT_S:
+            if posix.stat(f"{where}/{name}").st_mtime < time.time() - kept_s:
                 posix.unlink(f"{where}/{name}")
         except OSError:
             continue

@@ -138,7 +138,7 @@ def _untrusted(settings: Settings, config: Path) -> Iterator[str]:
         import tomllib
 
         state = tomllib.loads(_text(config)).get("hooks", {}).get("state", {})
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         yield f"{config} cannot be read, which says what Codex trusts"
         return
     known = {key: one for key, one in state.items() if isinstance(one, dict)} if isinstance(state, dict) else {}

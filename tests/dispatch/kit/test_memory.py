@@ -198,3 +198,30 @@ def test_a_writer_that_is_killed_leaves_whole_lessons_and_no_lock(state: str) ->
         assert all(memory._lesson(line) for line in lines)
     memory.add(state, "/p", "last", "last")
     assert kept(state, "/p")[-1] == "last"
+
+
+def test_what_a_killed_writer_left_behind_goes_and_that_of_one_at_work_stays(state: str) -> None:
+    memory.add(state, OF, "s1", "one")
+    left, writing = (Path(memory.folder(state)) / name for name in ("a.jsonl.7.tmp", "b.jsonl.8.tmp"))
+    for file in (left, writing):
+        file.write_text("half a les")
+    os.utime(left, (time.time() - memory.LEFT_OVER_S - 60,) * 2)
+    memory.add(state, OF, "s1", "two")
+    assert (left.exists(), writing.exists()) == (False, True)
+
+
+def test_no_session_id_makes_a_memory_that_is_too_large_to_be_read(state: str) -> None:
+    memory.add(state, OF, "s" * 100_000, "one")
+    (line,) = memory._lines(state, OF)
+    assert len(line) < 1000
+    assert memory.has_kept(state, "s" * 100_000) and not memory.has_kept(state, "s" * memory.MAX_SESSION)
+
+
+def test_a_file_larger_than_any_memory_is_not_read(state: str) -> None:
+    memory.add(state, OF, "s1", "one")
+    memory.point(state, OF, "s1")
+    for path in (memory._file(state, OF), memory._pointer(state, OF)):
+        os.truncate(path, memory.MAX_BYTES + 1)
+    assert memory.pointed(state, OF) == ""
+    with pytest.raises(memory.Unreadable, match="larger"):
+        memory.lessons(state, OF)

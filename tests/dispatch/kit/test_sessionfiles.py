@@ -1,6 +1,7 @@
 """Small files about a session, and the words an owner has said in one."""
 
 import os
+import resource
 import time
 from pathlib import Path
 from typing import Any
@@ -77,3 +78,16 @@ def test_a_payload_without_a_prompt_says_nothing(tmp_path: Path) -> None:
     listen(call(tmp_path), [RULE])
     listen(call(tmp_path, prompt=["publish"]), [RULE])
     assert not was_said(call(tmp_path), RULE)
+
+
+def test_a_file_that_cannot_be_written_whole_stays_as_it_was(tmp_path: Path) -> None:
+    sessionfiles.write(call(tmp_path), "x", ["old"])
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        with pytest.raises(OSError, match="large"):
+            sessionfiles.write(call(tmp_path), "x", ["1"] * 20)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert sessionfiles.read(call(tmp_path), "x") == ["old"]
+    assert len(list(tmp_path.iterdir())) == 1
