@@ -51,7 +51,7 @@ def _parse(line: bytes) -> Event | None:
 
 
 def _is_moment(ts: str) -> bool:
-    """Whether there is such a day and such an hour: what waits is compared by it, and one line must not stop the rest."""
+    """Whether there is such a day and such an hour: what waits is compared by it, and no line must stop the rest."""
     try:
         datetime.fromisoformat(ts)
     except ValueError:

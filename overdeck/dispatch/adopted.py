@@ -12,7 +12,7 @@ import posix
 import sys
 
 from overdeck.dispatch import kept
-from overdeck.dispatch.plan import distrusted
+from overdeck.dispatch.plan import DESCRIPTORS, distrusted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def become(m: Module, stage: Stage, out: int, err: int) -> NoReturn:
     _give_payload(stage.raw)
     posix.dup2(out, 1)
     posix.dup2(err, 2)
-    posix.closerange(3, 4096)
+    posix.closerange(3, DESCRIPTORS)
     script = config.get("script", "")
     code = _code(m, script) if script and _same_python(config, stage) else None
     if code is not None:
@@ -120,7 +120,7 @@ def _give_payload(raw: bytes) -> None:
                 posix.dup2(null, fd)
             posix.set_blocking(ours, True)
             posix.dup2(ours, 3)
-            posix.closerange(4, 4096)
+            posix.closerange(4, DESCRIPTORS)
             _signal.setitimer(_signal.ITIMER_REAL, 600)
             try:
                 while view:

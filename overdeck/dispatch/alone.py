@@ -14,7 +14,7 @@ import posix
 import time
 
 from overdeck.dispatch import runner
-from overdeck.dispatch.plan import slurp
+from overdeck.dispatch.plan import DESCRIPTORS, slurp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def judge(m: Module, ask: Ask, end: float) -> Outcome:
     null = posix.open("/dev/null", posix.O_RDWR)
     posix.dup2(null, 0)
     posix.dup2(2, 1)
-    posix.closerange(ANSWER + 1, 4096)
+    posix.closerange(ANSWER + 1, DESCRIPTORS)
     posix.write(CONTROL, b"alone %d\n" % max(1, int((deadline - started) * 1000)))
     runner.watch_starts()
     own = posix.getpid()

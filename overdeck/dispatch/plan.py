@@ -14,6 +14,9 @@ import posix
 from overdeck.dispatch import jsontext
 
 HEADER = "overdeck-plan 1"
+DESCRIPTORS = min(max(4096, posix.sysconf("SC_OPEN_MAX")), 1 << 16)
+"""Below this is every descriptor that a client may have left open in us: closed by one call of the kernel, where it
+has it, so that nothing a module starts holds what a client waits for."""
 _REGULAR = 0o10  # of a mode's type, as in S_IFREG
 _EINVAL = 22
 CLASSES = ("gate", "adviser", "observer", "rewriter", "adopted")

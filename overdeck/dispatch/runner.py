@@ -15,7 +15,7 @@ import sys
 import time
 
 from overdeck.dispatch import adopted, descendants, jsontext, kept, module, rawanswer
-from overdeck.dispatch.plan import distrusted
+from overdeck.dispatch.plan import DESCRIPTORS, distrusted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def _child(m: Module, ask: Ask, verdict: int, capture: int, deadline: float, sta
         posix.dup2(output, 2)
         posix.dup2(verdict, 3, False)
         verdict = 3
-        posix.closerange(4, 4096)
+        posix.closerange(4, DESCRIPTORS)
         if not m.background:
             watch_starts()
         if m.memory_mb or m.cpu_s:

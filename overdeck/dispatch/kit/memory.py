@@ -217,7 +217,9 @@ def _lesson(line: bytes) -> Lesson | None:
 
 
 def _read(path: str, most: int = MAX_BYTES) -> bytes:
-    """A regular file of ours, at most so much of it; raises OSError, or Unreadable for what is none (a pipe would never end)."""
+    """A regular file of ours; raises OSError, or Unreadable for what is none (a pipe would never end) or over ``most``
+    bytes.
+    """
     fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK)
     try:
         st = posix.fstat(fd)

@@ -15,7 +15,7 @@ import posix
 import time
 
 from overdeck.dispatch import jsontext
-from overdeck.dispatch.plan import PlanError, parse, read_plan, trusted
+from overdeck.dispatch.plan import DESCRIPTORS, PlanError, parse, read_plan, trusted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def _work(state: str, lock: int) -> None:
             posix.dup2(null, fd)
         if lock != 3:
             posix.dup2(lock, 3, False)
-        posix.closerange(4, 4096)
+        posix.closerange(4, DESCRIPTORS)
         _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
         _signal.setitimer(_signal.ITIMER_REAL, PATIENCE_S)
         sign(3, posix.getpid())
