@@ -165,7 +165,8 @@ def _followed(
         read[path] = kept
     broken: dict[str, str] = {}
     targets: dict[str, bool] = {}
-    for path, (_, links, anchors) in read.items():
+    names: dict[str, frozenset[str]] = {}
+    for path, (_, links, _) in read.items():
         for number, target, part in links:
             file = _resolved(path, target) if target else path
             if file is None:
@@ -178,8 +179,10 @@ def _followed(
             if not targets.get(file, True):
                 broken[f"{path} {target}"] = f"{path}:{number} {target[:MAX_SHOWN]} is not there"
             elif part and with_anchors and file in read and part.lower() != "top":
-                there = anchors if file == path else read[file][2]
-                if markdownlinks.fragment(part) not in there:
+                if file not in names:
+                    names[file] = frozenset(read[file][2])
+                whole = len(names[file]) < markdownlinks.MAX_ANCHORS
+                if whole and markdownlinks.fragment(part) not in names[file]:
                     broken[f"{path} {target}#{part}"] = (
                         f"{path}:{number} no heading is called #{part[:MAX_SHOWN]} in {file}"
                     )

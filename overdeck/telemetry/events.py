@@ -19,6 +19,8 @@ from overdeck.errors import usage
 MOST_BYTES = 32 << 20
 """Of one file, from its end: twice what its writers let it grow to."""
 HEAD_BYTES = 4096
+LONGEST_BYTES = 1 << 20
+"""Of a line; one of ours has a few hundred."""
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.*")
 
 
@@ -83,8 +85,11 @@ def look(path: Path, before: Look | None, patterns: Sequence[str], *, last: int)
             log.seek(start)
             data = log.read(MOST_BYTES)
         end = data.rfind(b"\n") + 1  # what is not ended yet is read when it is
+        if len(data) - end > LONGEST_BYTES:  # no line of its writers: it would be read again at every look
+            end = len(data)
+            data += b"\n"
         offsets[key] = start + end
-        pieces.append(data[:end])
+        pieces.append(data[: data.rfind(b"\n") + 1])
     found: list[Event] = []
     if before is None:
         for piece in reversed(pieces):
@@ -160,10 +165,14 @@ def follow(
         pause(every_s)
 
 
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} has no JSON form")
+
+
 def _event(line: bytes) -> Event | None:
     """One line as an event; None for what is none, a line that a full disk cut short for one."""
     try:
-        raw = json.loads(line)
+        raw = json.loads(line, parse_constant=_no_number)
     except (ValueError, RecursionError):
         return None
     if not isinstance(raw, dict) or not isinstance(raw.get("type"), str):

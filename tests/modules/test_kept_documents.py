@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fronts import Front, Reply, ambient, configure, emptied, recorded, with_events
+from fronts import Front, Reply, ambient, configure, emptied, names_of, recorded, with_events
 
+from overdeck.dispatch.kit import markdownlinks
+from overdeck.dispatch.kit.ownfolder import Folder
 from overdeck.dispatch.payload import Searched
 
 IDS = ("frontmatter-sync", "doc-integrity")
@@ -370,3 +372,16 @@ def test_a_path_that_is_none_is_silence(documents: Front) -> None:
     for path in ("", "PRD.md", "/PRD.md", "/x/\x00/PRD.md", "/\ud800/PRD.md", "/dev/null/PRD.md", 7, None):
         raw = json.dumps({**payload, "tool_input": {"file_path": path, "content": ".md"}}).encode()
         assert documents.call(raw).stdout == "" and not documents.errors("frontmatter-sync"), path
+
+
+@pytest.mark.parametrize(("more", "broken"), [(-9, ["a.md:1 no heading is called #nope in a.md"]), (9, [])])
+def test_of_headings_that_are_too_many_to_be_known_none_is_called_missing(
+    tmp_path: Path, more: int, broken: list[str]
+) -> None:
+    headings = "".join(f"# h{number}\n" for number in range(markdownlinks.MAX_ANCHORS + more))
+    (tmp_path / "a.md").write_text(f"[here](#h7) [not](#nope)\n{headings}")
+    with Folder(str(tmp_path)) as state:
+        found = names_of("doc-integrity")["_followed"](
+            state, "x.json", [("a.md", 1, 1, 1)], "", str(tmp_path), True
+        )
+    assert found == (broken, len(broken))

@@ -8,7 +8,7 @@ import pytest
 from waiting import until
 
 from overdeck.errors import OverdeckError
-from overdeck.telemetry.events import Look, follow, look, pattern, wanted
+from overdeck.telemetry.events import LONGEST_BYTES, Look, follow, look, pattern, wanted
 
 
 def line(type: str, **fields: object) -> bytes:
@@ -67,6 +67,27 @@ def test_a_line_that_is_none_is_counted_and_takes_no_other_with_it(log: Path, to
     log.write_bytes(line("a.one") + torn + b"\n" + line("a.two"))
     now = look(log, before, [], last=10)
     assert (types(now), now.broken) == (["a.one", "a.two"], 1)
+
+
+def test_what_never_ends_is_no_line_and_is_not_read_at_every_look(log: Path) -> None:
+    log.write_bytes(line("a.one"))
+    first = look(log, None, [], last=10)
+    with log.open("ab") as more:
+        more.write(b"\0" * (LONGEST_BYTES + 1))
+    second = look(log, first, [], last=10)
+    assert (types(second), second.broken, list(second.offsets.values())) == ([], 1, [log.stat().st_size])
+    with log.open("ab") as more:
+        more.write(b"\n" + line("a.two"))
+    assert types(look(log, second, [], last=10)) == ["a.two"]
+
+
+def test_a_number_that_json_has_not_makes_a_line_none(log: Path) -> None:
+    log.write_bytes(line("a.one"))
+    first = look(log, None, [], last=10)
+    with log.open("ab") as more:
+        more.write(line("a.two", x=float("nan")) + line("a.three", x=float("inf")) + line("a.four"))
+    second = look(log, first, [], last=10)
+    assert (types(second), second.broken) == (["a.four"], 2)
 
 
 def test_nothing_is_lost_when_the_log_is_renamed_between_two_looks(log: Path) -> None:

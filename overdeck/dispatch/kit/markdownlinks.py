@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
 MAX_LINKS = 2000
 """Of one text; the rest are not looked at."""
+MAX_ANCHORS = 20_000
+"""Of one text; where there are so many, more may be there."""
+MAX_HEADING = 1000
+"""Letters; what follows is no part of its name."""
 MAX_LINE = 20_000
 """Letters of a line; a picture that is written into the text makes longer ones."""
 MAX_TARGET = 1000
@@ -73,7 +77,7 @@ def _anchors(lines: Iterable[tuple[int, str]]) -> list[str]:
         elif before and bare and bare == bare[0] * len(bare) and bare[0] in "=-":
             heading = before
         if heading:
-            name = fragment(_shown(heading))
+            name = fragment(_shown(heading[:MAX_HEADING]))
             count = counts.get(name, 0)
             counts[name] = count + 1
             found.append(f"{name}-{count}" if count else name)
@@ -85,7 +89,9 @@ def _anchors(lines: Iterable[tuple[int, str]]) -> list[str]:
                     found.append(fragment(line[at + len(mark) : end]))
                 at = line.find(mark, at + len(mark))
         before = "" if heading or not bare or bare[0] in "#>-*+|<" else bare
-    return found
+        if len(found) >= MAX_ANCHORS:
+            break
+    return found[:MAX_ANCHORS]
 
 
 def fragment(heading: str) -> str:
@@ -129,8 +135,8 @@ def _targets(line: str) -> Iterator[str]:
         if words:
             yield words[0].strip("<>")
         return
-    at = text.find("](")
-    while at >= 0:
+    at, last = text.find("]("), text.rfind(")")
+    while 0 <= at < last:
         begin = at + 2
         if text[begin : begin + 1] == "<":
             end = text.find(">", begin, begin + MAX_TARGET)

@@ -80,7 +80,27 @@ def test_any_text_can_be_read(text: str) -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["[a](", "](", "`", "[x](((", "<!--", 'id="', "[]:", "%", "[a](x)", "# ", "](<", "# [a](b)", "=\n", "))))](("],
+    [
+        "# a\n",
+        "a\n=\n",
+        "](" * 9000 + "\n",
+        "# " + "[a](b)" * 3000 + "\n",
+        "<" + 'id="x"' * 3000 + "\n",
+        "[a](",
+        "](",
+        "`",
+        "[x](((",
+        "<!--",
+        'id="',
+        "[]:",
+        "%",
+        "[a](x)",
+        "# ",
+        "](<",
+        "# [a](b)",
+        "=\n",
+        "))))]((",
+    ],
 )
 def test_a_text_made_to_be_slow_is_read_in_time(piece: str) -> None:
     text = piece * ((1 << 20) // len(piece))
