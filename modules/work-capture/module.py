@@ -18,6 +18,8 @@ from overdeck.dispatch.plan import digest
 SECTIONS = ("SUMMARY", "ANALYSIS", "ACTIONS", "RESULTS", "STATUS", "NEXT", "COMPLETED")
 MAX_TEXT = 16 << 10
 """Letters of an answer that are kept; what is left out is announced."""
+MAX_HEAD = 8192
+"""Bytes of a file, between whose first two ``---`` it says whose it is."""
 MAX_TURNS = 50
 MAX_LINE = 120
 KEPT_S = 30 * 86_400
@@ -44,12 +46,13 @@ def evaluate(call: Call) -> Verdict | None:
     with Folder(call.state) as state:
         name = digest(call.session.encode("utf-8", "replace")) + ".json"
         record = _read(state, name)
-        begun, learned = bool(record), len(record.get("learned", [])) > 1
+        known = bool(record)
+        begun, learned = bool(record.get("file")), len(record.get("learned", [])) > 1
         if not (_turn(call, record) if call.event == "Stop" else _end(call, record)):
             return None
         _title(call, record)
         with Folder(folder) if folder else state.below("work") as work:
-            _keep(call, record, state, name, work)
+            _keep(call, record, state, name, work, known=known)
         if not begun:
             emit(call, "work.created")
         if len(record["learned"]) > 1 and not learned:
@@ -116,8 +119,12 @@ def _title(call: Call, record: dict[str, object]) -> None:
         record["title"] = named or sessionnames.name_from(said, words=6, columns=60) or "Session"
 
 
-def _keep(call: Call, record: dict[str, object], state: Folder, name: str, work: Folder) -> None:
-    """Write the file, then the record; a file under another name than before takes the place of the old one."""
+def _keep(call: Call, record: dict[str, object], state: Folder, name: str, work: Folder, *, known: bool) -> None:
+    """Write the file, then the record; a file under another name than before takes the place of the old one.
+
+    A call may be killed between any two steps. So a session is written down before it has a file, and one that makes
+    a file takes over what an earlier call of it had made: a session has one file, whoever was killed.
+    """
     began = time.gmtime(record["began"])
     kind = "LEARNING" if len(record["learned"]) > 1 else "SESSION"
     stem = f"{time.strftime('%Y-%m-%d-%H%M%S', began)}_{kind}_{sessionnames.slug(str(record['title']))}"
@@ -128,18 +135,42 @@ def _keep(call: Call, record: dict[str, object], state: Folder, name: str, work:
             month.replace(before, text)
             state.replace(name, jsontext.dumps(record).encode())
             return
+        if not known:
+            record["stem"], record["file"] = "", ""
+            state.replace(name, jsontext.dumps(record).encode(), lasting=False)
         ends = ("", *(f"-{number}" for number in range(2, MAX_ALIKE)))
-        new = next((file for end in ends if month.create(file := f"{stem}{end}.md", text)), "")
+        new = next((file for end in ends if _is_made(month, file := f"{stem}{end}.md", text, call, known)), "")
         if not new:
             raise OSError(f"{MAX_ALIKE} files are called {stem}")
+        second = stem.partition("_")[0]
+        for file in month.names() if known else ():
+            if file.startswith(second) and file != new and _is_of(month, file, call):
+                month.remove(file)
         record["stem"], record["file"] = stem, new
-        try:
-            state.replace(name, jsontext.dumps(record).encode())
-        except OSError:
-            month.remove(new)  # else the next turn would not know that it is this session's
-            raise
-        if before:
-            month.remove(before)
+        state.replace(name, jsontext.dumps(record).encode())
+
+
+def _is_made(month: Folder, file: str, text: bytes, call: Call, known: bool) -> bool:
+    """Make the file, unless it is there and another session's, or of this one in a time of which nothing is known."""
+    if month.create(file, text):
+        return True
+    if not known or not _is_of(month, file, call):
+        return False
+    month.replace(file, text)
+    return True
+
+
+def _is_of(month: Folder, file: str, call: Call) -> bool:
+    """Whether a file was made of this session: by what its head says."""
+    try:
+        head = month.read(file, MAX_HEAD).decode("utf-8", "replace").partition("\n---\n")[0]
+    except (OSError, ValueError):
+        return False
+    return _session(call) in head.split("\n")
+
+
+def _session(call: Call) -> str:
+    return f"session: {jsontext.dumps(call.session[:200])}"
 
 
 def _text(call: Call, record: dict[str, object], kind: str) -> str:

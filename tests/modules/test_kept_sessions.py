@@ -5,6 +5,7 @@ import os
 import signal
 import stat
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fronts import Front, Reply, ambient, configure, emptied, recorded, with_events
+from fronts import Front, Reply, ambient, configure, emptied, names_of, recorded, with_events
 
 from overdeck.dispatch.kit.lastresponse import last_response
+from overdeck.dispatch.kit.sessionnames import keep as keep_name
 from overdeck.dispatch.kit.sessionnames import name_of
+from overdeck.dispatch.module import Call
 
 IDS = ("session-name", "last-response", "work-capture")
 SESSION = recorded("claude-code/Stop")["session_id"]
@@ -356,3 +359,53 @@ def children(pid: int) -> list[int]:
     except OSError:
         return []
     return [deep for child in below for deep in (*children(int(child)), int(child))]
+
+
+def turn(state: Path, said: str, *, steps: int = 0) -> bool:
+    """A turn's end in a process of its own, gone before step ``steps`` on the file system; whether it ended."""
+    call = Call(
+        client="claude", event="Stop", tool="", input={}, subagent=False, state=str(state / "modules" / "work-capture"),
+        payload={"session_id": SESSION, "last_assistant_message": said, "cwd": "/p"},
+        config={"folder": "", "least_letters": 1, "learning_words": []},
+    )  # fmt: skip
+    if pid := os.fork():
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    left = steps
+
+    def gone(event: str, _: object) -> None:
+        nonlocal left
+        if event in ("os.rename", "os.link", "os.remove"):
+            left -= 1
+            if left == 0:
+                os._exit(1)
+
+    evaluate = names_of("work-capture")["evaluate"]
+    sys.addaudithook(gone)
+    try:
+        evaluate(call)
+        os._exit(0)
+    finally:
+        os._exit(2)
+
+
+@pytest.mark.parametrize("earlier", [[], ["first"]])
+@pytest.mark.parametrize("renamed", [False, True])
+def test_killed_between_any_two_steps_a_session_has_one_file_and_no_turn_is_in_two(
+    tmp_path: Path, earlier: list[str], renamed: bool
+) -> None:
+    for steps in range(1, 30):
+        state = tmp_path / str(steps)
+        (state / "modules" / "work-capture").mkdir(parents=True)
+        (state / "modules" / "session-name").mkdir()
+        for said in earlier:
+            turn(state, f"{said} answer of it")
+        if renamed:
+            keep_name(str(state / "modules" / "session-name"), SESSION, "Another name")
+        ended = turn(state, "killed answer of it", steps=steps)
+        assert turn(state, "last answer of it")
+        (file,) = (state / "modules" / "work-capture" / "work").glob("*/*.md")
+        turns = file.read_text().rpartition("## Turns")[2].split()
+        assert all(turns.count(said) == 1 for said in (*earlier, "last")) and turns.count("killed") <= 1
+        if ended:
+            break
+    assert ended and steps > 2

@@ -105,6 +105,10 @@ class Folder:
         except FileNotFoundError:
             return
 
+    def names(self) -> list[str]:
+        """What is in it, in no order."""
+        return posix.listdir(self._fd)
+
     def touch(self, name: str) -> bool:
         """Whether the file is there; it then counts as written just now."""
         try:
