@@ -35,9 +35,9 @@ def evaluate(call: Call) -> Verdict | None:
     row = {"ts": now(), "session": call.session, "rating": rating, "low": low, "comment": comment[:MAX_COMMENT]}
     if call.config["keep_answers"]:
         row["answer"] = answer[-MAX_COMMENT:]
-    path = f"{call.state}/ratings.jsonl"
+    path = f"{call.overdeck_state}/modules/{call.source}/ratings.jsonl"
     try:
-        append(path, dumps(row) + "\n")
+        append(f"{call.state}/ratings.jsonl", dumps(row) + "\n")
     except OSError as error:
         return tell(f"rating {rating} could not be kept in {path}: {error.strerror}")
     emit(call, "rating.captured", rating=rating, low=low)

@@ -24,6 +24,8 @@ TAIL = 1 << 16
 CALLS = 20
 """Of the session, for the cost of one."""
 NARROWEST, WIDEST = 20, 1000
+MAX_US = 1 << 53
+"""No call takes so long: what says so is damaged."""
 MAX_TEXT = 4096
 """Letters of what the client says: a path may have so many."""
 
@@ -92,7 +94,7 @@ class Look:
         """Read what there is to read; a log that is not there says nothing."""
         calls = _calls(self.calls_log)
         own = [call for call in calls if self.session and call.get("session") == self.session][-CALLS:]
-        spent = [us for call in own if isinstance(us := call.get("us"), int)]
+        spent = [us for call in own if type(us := call.get("us")) is int and 0 <= us < MAX_US]
         root, ours = self.registry, self.cache.removesuffix("/statusline")
         found = ""
         if root:

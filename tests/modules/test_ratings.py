@@ -69,7 +69,7 @@ def test_a_bare_number_behind_a_question_is_its_answer(front: Front) -> None:
     assert [row["rating"] for row in rated(front)] == [2]
 
 
-@pytest.mark.parametrize("what", ["folder", "link", "pipe", "full"])
+@pytest.mark.parametrize("what", ["folder", "link", "pipe", "full", "no folder"])
 def test_a_rating_that_cannot_be_kept_is_not_said_to_be(front: Front, tmp_path: Path, what: str) -> None:
     installed(front)
     path = front.state / "modules" / "ratings" / "ratings.jsonl"
@@ -80,6 +80,10 @@ def test_a_rating_that_cannot_be_kept_is_not_said_to_be(front: Front, tmp_path: 
         path.mkdir()
     elif what == "pipe":
         os.mkfifo(path)
+    elif what == "no folder":
+        path.parent.rmdir()
+        path.parent.parent.rmdir()
+        path.parent.parent.write_text("")
     elif what == "link":
         path.symlink_to(target)
     else:

@@ -51,6 +51,14 @@ def test_a_module_fails_until_its_next_run_does_not(desk: Desk) -> None:
     assert "✗" not in desk.line()
 
 
+@pytest.mark.parametrize("us", [10**400, -1, True, "5", 2.5])
+def test_a_call_that_took_no_time_there_is_is_not_counted(desk: Desk, us: object) -> None:
+    desk.called(us=us)
+    without = desk.line()
+    desk.called(us=4000)
+    assert "hooks" not in without and desk.line().endswith("hooks 4.0 ms/call")
+
+
 def test_a_front_that_reports_trouble_is_a_failure_until_the_next_call(desk: Desk) -> None:
     desk.called(err="no gate ran: there is no plan")
     assert "✗ front" in desk.line()
