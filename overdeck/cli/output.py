@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from overdeck.cli.streams import NO_UTF8, STDOUT, escaped, narrate, print_line, printable, said_or_unread
+from overdeck.cli.streams import DRIVING, STDOUT, escaped, narrate, print_line, printable, said_or_unread
 from overdeck.errors import ExitCode, OverdeckError, unusable
 from overdeck.paths import Places
 
@@ -114,7 +114,8 @@ def envelope(
 ) -> str:
     """The versioned JSON document that every ``--json`` prints, alone on stdout, on errors as well.
 
-    It is UTF-8 whatever it tells of: a file's name or a merged log may hold what is not, and gets ``\\udcff``.
+    It is UTF-8 whatever it tells of: a file's name or a merged log may hold what is not, and gets ``\\udcff``. So does
+    what drives a terminal without an escape sign: controls of 8 bits, marks of direction.
     """
     document = json.dumps(
         {
@@ -126,7 +127,7 @@ def envelope(
         },
         ensure_ascii=False,
     )
-    return NO_UTF8.sub(escaped, document)
+    return DRIVING.sub(escaped, document)
 
 
 @contextmanager

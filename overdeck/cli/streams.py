@@ -13,8 +13,7 @@ STDOUT = "standard output"
 """The ``filename`` of an OSError that is stdout's."""
 
 # Controls but tab and newline, marks that reorder text, and bytes of a name that are no UTF-8.
-_DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-NO_UTF8 = re.compile("[\ud800-\udfff]")
+DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def printable(text: str) -> str:
@@ -23,7 +22,7 @@ def printable(text: str) -> str:
     >>> printable("\\x1b]0;title\\x07kept\\n")
     '\\ufffd]0;title\\ufffdkept\\n'
     """
-    return _DRIVING.sub("\ufffd", text)
+    return DRIVING.sub("\ufffd", text)
 
 
 def escaped(letter: re.Match[str]) -> str:

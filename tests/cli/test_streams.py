@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from homes import Home
 
+from overdeck.cli.output import envelope
+from overdeck.cli.streams import printable
 from overdeck.process import argv_of
 
 DIFFERS = ("ab", "true", "false", "--pairs", "8", "--no-starts")
@@ -149,3 +151,11 @@ def test_words_that_are_no_utf8_cost_no_command_its_answer(home, words, code, as
     told = ended.stdout.decode()
     if as_json:
         assert json.loads(told)["ok"] is (code == 0)
+
+
+def test_a_json_document_drives_no_terminal_and_says_the_same() -> None:
+    text = "\x1b]0;a\x07\x7f\x80\x9b31m\x9f\u2028\u2029\u202a\u202e\u2066\u2069\ud800 für 模型 🦊\xa0"
+    document = envelope("x", {text: [text]})
+    assert json.loads(document)["data"] == {text: [text]}
+    assert "für 模型 🦊\xa0" in document
+    assert printable(document) == document
