@@ -131,7 +131,7 @@ def load(recipe: Recipe) -> Fleet:
         for found in folders.values()
         for path in (f"{folder}/module.toml" for folder in found)
     ]
-    fleet.config = read_toml(recipe.config) if fleet.sources[0][2] else {}
+    fleet.config = _config(recipe.config)
     unknown = sorted(set(fleet.config) - _CONFIG_KEYS)
     if unknown:
         raise ManifestError(
@@ -331,6 +331,17 @@ def _make_folder(path: str) -> None:
         posix.mkdir(path, 0o700)
     except FileExistsError:
         pass
+
+
+def _config(path: str) -> dict[str, Any]:
+    """What the config says, nothing where there is none: a link that leads nowhere is one that cannot be read."""
+    try:
+        posix.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError:
+        pass  # what keeps us from it is said by who reads it
+    return read_toml(path)
 
 
 def _share_rules(fleet: Fleet, config_path: str) -> None:

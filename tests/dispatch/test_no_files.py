@@ -63,3 +63,17 @@ def test_a_users_table_that_no_plan_can_hold_leaves_the_last_good_plan_in_force(
     assert front.call(bash("ls")).decision == "deny"
     (error,) = front.errors("overdeck")
     assert f"{front.config}: [modules.guard] words cannot be kept in a plan" in error["cause"]
+
+
+@pytest.mark.parametrize("to", ["config.toml", "nowhere"])
+def test_a_config_that_is_a_link_to_nothing_is_not_a_config_that_is_not_there(front: Front, to: str) -> None:
+    front.module("other", "return None")
+    front.config.write_text("[modules.guard]\nenabled = false\n")
+    front.install()
+    front.config.unlink()
+    front.config.symlink_to(to)
+    assert front.call(bash("ls")).decision == ""
+    (error,) = front.errors("overdeck")
+    assert "last good plan" in error["cause"] and str(front.config) in error["cause"]
+    front.config.unlink()
+    assert front.call(bash("ls")).decision == "deny", "without a config it is on"
