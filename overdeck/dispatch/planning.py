@@ -283,7 +283,10 @@ def fingerprint(recipe: Recipe) -> str:
     looks = []
     for path in paths:
         try:
-            st = posix.stat(path)
+            try:
+                st = posix.stat(path)
+            except OSError:
+                st = posix.lstat(path)  # a link that leads nowhere
             looks.append(
                 f"{path} {st.st_mtime_ns} {st.st_ctime_ns} {st.st_size} {st.st_ino} {st.st_mode} {st.st_uid}"
             )
