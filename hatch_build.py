@@ -30,7 +30,7 @@ class CustomBuildHook(BuildHookInterface[BuilderConfig]):
             return
         self.scratch = tempfile.mkdtemp(prefix="overdeck-build-")
         front = Path(self.scratch, "overdeck-hook")
-        if self._compile([Path(self.root, "overdeck/dispatch/launcher.c")], front):
+        if self._compile(sorted(Path(self.root, "overdeck/dispatch/native").glob("*.[ch]")), front):
             build_data["pure_python"] = False
             build_data["tag"] = "py3-none-" + re.sub(r"[-.]", "_", sysconfig.get_platform())
             spawner = Path(self.scratch, "overdeck-spawn")

@@ -18,14 +18,14 @@ from overdeck.dispatch.matchers import routes
 from overdeck.dispatch.payload import Payload
 from overdeck.dispatch.plan import Module, Plan
 
-SANITIZED = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-Wno-unused-function")
+SANITIZED = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 
 
 @pytest.fixture(scope="session")
 def probe(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compiled(tmp_path_factory.mktemp("probe"), *SANITIZED, "-DOVERDECK_PROBE")
+    return compiled(tmp_path_factory.mktemp("probe"), *SANITIZED, door=Path(__file__).resolve().parent / "probe.c")
 
 
 def decided(probe: Path, folder: Path, plan: Plan, raw: bytes) -> tuple[str, set[str]]:

@@ -68,7 +68,8 @@ def test_the_wheel_holds_what_it_works_on(tmp_path: Path) -> None:
     names = set(built.namelist())
     assert {
         "overdeck/py.typed",
-        "overdeck/dispatch/launcher.c",
+        "overdeck/dispatch/native/launcher.c",
+        "overdeck/dispatch/native/plan.h",
         "overdeck/spawn/native/spawner.c",
         "overdeck/_shipped/modules/git-decision/matrix.jsonl",
         "overdeck/_shipped/incidents/taxonomy.toml",
