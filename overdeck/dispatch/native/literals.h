@@ -20,12 +20,9 @@ static inline void found(int literal)
 }
 
 /* How common a byte is in code and prose: the rarer the pair a search looks for, the fewer false stops. */
-static inline int common(uint8_t c)
-{
-    static const char order[] = "zqxjkvbwpygfmcudlhrsinoate ";
-    const char *at = c >= 'A' && c <= 'Z' ? strchr(order, c + 32) : c ? strchr(order, c) : NULL;
-    int rank = at ? (int)(at - order) + 4 : c >= '0' && c <= '9' ? 8 : 3;
-    return c >= 'A' && c <= 'Z' ? rank / 3 : rank;
-}
+int common(uint8_t c);
+
+/* Whether this word stands in the text as it is. */
+int occurs(Text w, const uint8_t *text, size_t len);
 
 #endif

@@ -35,13 +35,8 @@ int search_short(const uint8_t *text, size_t len, const uint8_t *wanted)
         if (!wanted[i] || !present[(uint8_t)w.at[0]] || !present[(uint8_t)w.at[w.len - 1]] ||
             !present[(uint8_t)w.at[w.len / 2]] || modules[literals[i].module].may_act)
             continue;
-        size_t o = w.len == 2 && common((uint8_t)w.at[1]) < common((uint8_t)w.at[0]);  /* by its rarer letter */
-        const uint8_t *p = bare + o, *end = bare + left;
-        for (; p < end && (p = memchr(p, w.at[o], (size_t)(end - p))); p++)
-            if ((size_t)(end - p) >= w.len - o && !memcmp(p - o, w.at, w.len)) {
-                found(i);
-                break;
-            }
+        if (occurs(w, bare, (size_t)left))
+            found(i);
     }
     return 1;
 }
