@@ -143,6 +143,15 @@ def test_a_short_word_is_found_wherever_it_stands_in_a_long_text(
     assert bool(ids) is (where != "nowhere")
 
 
+def test_a_second_search_has_as_much_room_as_the_first(probe: Path, tmp_path: Path) -> None:
+    plan = plan_with_gate()
+    plan.modules.append(Module("whole", "gate", ["*"], literals_in_payload=True))
+    for number, module in enumerate(plan.modules):
+        module.literals = [f"x{number}{word:05}y".ljust(51, "z") for word in range(400)]  # 20,000 pairs of 32,768
+    raw = json.dumps({"tool_name": "Bash", "tool_input": "re mi na " * 6_000}).encode()
+    assert decided(probe, tmp_path, plan, raw) == ("whole", set())
+
+
 DAMAGE = [
     b"", b"\\", b'"', b"\\u", b"\\ud800", b"{", b"}", b"[", b"]", b",", b":", b"\x00", b"\xff", b"\xc3", b"\xc0\xaf",
     b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"-", b"01", b"1e5", b"1.", b"NaN", b"tru", b"\x1f", b" ", b"\n",

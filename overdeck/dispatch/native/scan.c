@@ -114,7 +114,7 @@ static size_t plain_until(const uint8_t *bytes, size_t p, size_t end)
             const uint8_t *c = bytes + block + at;
             if (*c != '\\' || !usual_escape(c[1]))
                 return block + (size_t)at;
-            p += at == WIDE - 1;
+            p += (size_t)(at == WIDE - 1);
             stops &= ~(3ull << at);
         }
     }
