@@ -40,11 +40,10 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
     # Fields of a class of their own, by name.
     "dispatch/planning.py": {("hides", "getattr")},
     "dispatch/writing.py": {("hides", "getattr")},
-    # Runs a module in a fork; ctypes for one prctl, so that what a module starts dies with it.
-    "dispatch/runner.py": {
-        ("starts", "posix.fork"), ("hides", "exec"), ("hides", "__import__"), ("hides", "sys.modules"),
-        ("hides", "ctypes"),
-    },
+    # Runs a module's code; ctypes for one prctl, so that what a module starts dies with it.
+    "dispatch/judging.py": {("hides", "exec"), ("hides", "__import__"), ("hides", "sys.modules"), ("hides", "ctypes")},
+    # Runs a module in a fork.
+    "dispatch/runner.py": {("starts", "posix.fork")},
     # git, with hooks and monitors off: commit-gate and generated-drift ask it what is staged.
     "dispatch/kit/worktree.py": {("starts", "subprocess.run")},
     # The generators that the owner's own config names.
