@@ -211,7 +211,7 @@ def compiled(folder: Path, *flags: str, compiler: str = "cc", door: Path | None 
     """The native front, built here from the tree's files; with a test's own ``door`` in place of its ``main``."""
     front = folder / "overdeck-hook"
     sources = [path for path in front_sources() if path.suffix == ".c" and not (door and path.stem == "launcher")]
-    include = ["-I", str(sources[0].parent)]
+    include = ["-iquote", str(sources[0].parent)]  # not -I: it has files named as the system's headers are
     argv = [compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", *include, *flags, "-o", front, *sources]
     subprocess.run([*argv, door] if door else argv, check=True)
     return front
