@@ -69,7 +69,9 @@ def patient(native_front: Path, tmp_path: Path) -> Front:
 
 
 def test_a_module_alone_does_not_load_what_forks(patient: Front) -> None:
-    look = "import sys\nrunner = sys.modules['overdeck.dispatch.runner']\nreturn deny(str('_start' in vars(runner)))"
+    look = (
+        "import sys\nrunner = sys.modules['overdeck.dispatch.runner']\nreturn deny(str('_start' in vars(runner)))"
+    )
     patient.module("gate", look)
     patient.install()
     assert patient.call(bash("ls")).reason.endswith("False")
