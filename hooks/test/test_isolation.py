@@ -148,13 +148,6 @@ def test_a_module_outlives_neither_its_deadline_nor_a_killed_parent(front: Front
     assert ended(child)
 
 
-def state(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return "Z"
-
-
 def test_modules_see_an_allowlisted_environment(front: Front) -> None:
     front.module(
         "env",

@@ -12,6 +12,7 @@ import time
 from overdeck.dispatch import jsontext
 from overdeck.dispatch.eventlog import emit
 from overdeck.dispatch.kit.ownfolder import Folder
+from overdeck.dispatch.kit.upwards import is_there, work_trees
 from overdeck.dispatch.module import Call, Verdict, advise, tell
 from overdeck.dispatch.plan import digest
 
@@ -44,7 +45,7 @@ def evaluate(call: Call) -> Verdict | None:
         isinstance(name, str) and name[:1] not in ("", "/") and ".." not in name.split("/") for name in wanted
     ):
         raise ValueError("[modules.doc-integrity] documents must be paths below the repository's top")
-    top = _top(call.cwd)
+    top = next(work_trees(call.cwd), "")
     if not top:
         return None
     found = sorted(_documents(top, wanted))
@@ -66,28 +67,11 @@ def evaluate(call: Call) -> Verdict | None:
     return advise(said) if to_model else tell(said)
 
 
-def _top(folder: str) -> str:
-    """The first folder upwards that holds a .git; empty where none does."""
-    while folder.startswith("/") and folder != "/":
-        if _is_there(f"{folder}/.git"):
-            return folder
-        folder = folder.rpartition("/")[0]
-    return ""
-
-
-def _is_there(path: str) -> bool:
-    try:
-        posix.stat(path)
-    except (OSError, ValueError):
-        return False
-    return True
-
-
 def _leads_to(path: str) -> bool:
     """Whether a reference to ``path`` finds something: a site leaves out the suffix of a page."""
-    if _is_there(path):
+    if is_there(path):
         return True
-    return "." not in path.rpartition("/")[2] and (_is_there(f"{path}.md") or _is_there(f"{path}/index.md"))
+    return "." not in path.rpartition("/")[2] and (is_there(f"{path}.md") or is_there(f"{path}/index.md"))
 
 
 def _documents(top: str, wanted: list[str]) -> "Iterator[tuple[str, int, int, int]]":

@@ -6,12 +6,12 @@ the edit never waits for it. Does not see: documents changed by shell commands; 
 and lists; documents that are gone, which stay listed until newer ones take their place.
 """
 
-import fcntl
 import posix
 import time
 
 from overdeck.dispatch import jsontext
 from overdeck.dispatch.eventlog import emit
+from overdeck.dispatch.kit import lock
 from overdeck.dispatch.kit.ownfolder import Folder
 from overdeck.dispatch.module import Call, Verdict, advise
 
@@ -135,23 +135,12 @@ def _boxes(text: str) -> tuple[int, int]:
 
 def _list(call: Call, path: str, entry: dict[str, object]) -> None:
     """Put the entry into the list, under a lock; a list that is damaged is kept aside. Raises OSError."""
-    lock = posix.open(
-        f"{call.state}/lock", posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600
-    )
-    give_up = time.monotonic() + PATIENCE_S
+    turn = lock.held(f"{call.state}/lock", PATIENCE_S)
     try:
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > give_up:
-                    raise OSError("another session holds the list of work") from None
-                time.sleep(0.005)  # flock has no deadline of its own
         with Folder(call.state) as state:
             _put(state, path, entry)
     finally:
-        posix.close(lock)  # one patch may write several documents, and this is then called for each
+        posix.close(turn)  # one patch may write several documents, and this is then called for each
 
 
 def _put(state: Folder, path: str, entry: dict[str, object]) -> None:

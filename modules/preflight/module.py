@@ -14,6 +14,7 @@ import os
 
 from overdeck.dispatch import jsontext
 from overdeck.dispatch.kit import hooklaunchers
+from overdeck.dispatch.kit.upwards import work_trees
 from overdeck.dispatch.module import Call, Verdict, advise
 from overdeck.dispatch.plan import PlanError, parse, read_plan, trusted
 
@@ -27,7 +28,7 @@ LAST = "Seen once, when the session began: it may have been mended since. All of
 
 def evaluate(call: Call) -> Verdict | None:
     """Advise where something is broken, or a stage is not reached."""
-    top = _top(call.cwd)
+    top = next(work_trees(call.cwd), "")
     home = os.environ.get("HOME", "")
     settings = f"{home}/.claude/settings.json" if home and call.client == "claude" else ""
     broken = list(_launchers(settings, top, call.cwd)) if settings else []
@@ -182,12 +183,3 @@ def _size(path):
         return os.stat(path).st_size
     except (OSError, ValueError):
         return 0
-
-
-def _top(folder):
-    """The work tree that ``folder`` is in; empty where it is in none."""
-    while folder.startswith("/") and folder != "/":
-        if os.path.exists(f"{folder}/.git"):
-            return folder
-        folder = folder.rpartition("/")[0]
-    return ""
