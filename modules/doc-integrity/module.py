@@ -11,6 +11,7 @@ import time
 
 from overdeck.dispatch import jsontext
 from overdeck.dispatch.eventlog import emit
+from overdeck.dispatch.kit import regular
 from overdeck.dispatch.kit.ownfolder import Folder
 from overdeck.dispatch.kit.upwards import is_there, work_trees
 from overdeck.dispatch.module import Call, Verdict, advise, tell
@@ -35,6 +36,7 @@ MAX_SHOWN = 100
 """Letters of a reference."""
 KEPT_S = 90 * 86_400
 MAX_KEPT = 100
+_FOLDER = 0o4  # of a mode's type, as in S_IFDIR
 _SKIPPED = ("node_modules", "vendor", "target", "build", "dist", "_build", "__pycache__")
 
 
@@ -84,9 +86,9 @@ def _documents(top: str, wanted: list[str]) -> "Iterator[tuple[str, int, int, in
             st = posix.lstat(f"{top}/{name}")
         except OSError:
             continue
-        if st.st_mode >> 12 == 0o4:
+        if st.st_mode >> 12 == _FOLDER:
             folders.append(name)
-        elif st.st_mode >> 12 == 0o10 and name.endswith(SUFFIXES):
+        elif regular.is_regular(st) and name.endswith(SUFFIXES):
             count += 1
             yield name, st.st_mtime_ns, st.st_size, st.st_ino
     seen = entries = 0
@@ -191,14 +193,11 @@ def _read(state: Folder, name: str) -> dict[str, object]:
 
 def _text(path: str) -> str:
     try:
-        fd = posix.open(path, posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_NONBLOCK | posix.O_CLOEXEC)
+        fd = regular.opened(path)
     except OSError:
         return ""
     try:
-        raw = b""
-        while len(raw) < MAX_TEXT and (more := posix.read(fd, MAX_TEXT - len(raw))):
-            raw += more
-        return raw.decode("utf-8", "replace")
+        return regular.start_of(fd, MAX_TEXT).decode("utf-8", "replace")
     except OSError:
         return ""
     finally:

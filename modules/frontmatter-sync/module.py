@@ -11,7 +11,7 @@ import time
 
 from overdeck.dispatch import jsontext
 from overdeck.dispatch.eventlog import emit
-from overdeck.dispatch.kit import lock
+from overdeck.dispatch.kit import lock, regular
 from overdeck.dispatch.kit.ownfolder import Folder
 from overdeck.dispatch.module import Call, Verdict, advise
 
@@ -21,7 +21,6 @@ MAX_VALUE = 200
 MAX_LISTED = 500
 PATIENCE_S = 0.5
 """How long another session may hold the list; then this change is left for the next edit of the document."""
-_REGULAR = 0o10  # of a mode's type, as in S_IFREG
 
 
 def evaluate(call: Call) -> Verdict | None:
@@ -55,16 +54,11 @@ def evaluate(call: Call) -> Verdict | None:
 def _document(path: str) -> tuple[str, str]:
     """Where the document really is, and its text; nothing for what is no file."""
     try:
-        fd = posix.open(path, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
+        fd = regular.opened(path, follow=True)
     except (OSError, ValueError):
         return "", ""
     try:
-        if posix.fstat(fd).st_mode >> 12 != _REGULAR:
-            return "", ""
-        raw = b""
-        while len(raw) < MAX_DOCUMENT and (more := posix.read(fd, MAX_DOCUMENT - len(raw))):
-            raw += more
-        return _real(fd, path), raw.decode("utf-8", "replace")
+        return _real(fd, path), regular.start_of(fd, MAX_DOCUMENT).decode("utf-8", "replace")
     finally:
         posix.close(fd)
 

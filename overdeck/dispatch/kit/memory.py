@@ -13,7 +13,7 @@ import posix
 import time
 
 from overdeck.dispatch import jsontext
-from overdeck.dispatch.kit import lock
+from overdeck.dispatch.kit import lock, regular
 from overdeck.dispatch.kit.upwards import MAX_PATH, is_there, work_trees
 from overdeck.dispatch.plan import digest, distrusted, slurp
 from overdeck.dispatch.writing import replace
@@ -29,7 +29,6 @@ KEPT_S = 30 * 86_400
 MAX_MARKS = 500
 """So many may lie about before it is worth looking for old ones."""
 _NAMED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
-_REGULAR = 0o10  # of a mode's type, as in S_IFREG
 
 
 class Unreadable(Exception):
@@ -168,7 +167,7 @@ def _lines(state: str, of: str) -> list[bytes]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise Unreadable(f"{_file(state, of)}: {error.strerror}") from None
+        raise Unreadable(f"{_file(state, of)}: {error.strerror or 'it is no regular file'}") from None
 
 
 def _write(state: str, of: str, lines: list[bytes]) -> None:
@@ -185,13 +184,10 @@ def _lesson(line: bytes) -> Lesson | None:
 
 
 def _read(path: str) -> bytes:
-    """A regular file of ours; raises OSError, or Unreadable for what is none (a pipe would never end)."""
-    fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK)
+    """A regular file of ours; raises OSError, or Unreadable for what others may write."""
+    fd = regular.opened(path)
     try:
-        st = posix.fstat(fd)
-        if st.st_mode >> 12 != _REGULAR:
-            raise Unreadable(f"{path} is no regular file")
-        distrust = distrusted(path, st)
+        distrust = distrusted(path, posix.fstat(fd))
         if distrust:
             raise Unreadable(distrust)
         return slurp(fd)
