@@ -36,13 +36,13 @@ def stopped(front: Front, **extra: Any) -> Reply:
     return front.call({**recorded("claude-code/Stop"), **extra})
 
 
-def memory(front: Front, session: str = SESSION) -> Path:
+def record_of(front: Front, session: str = SESSION) -> Path:
     return front.state / "sessions" / f"{asking._name(session)}.json"
 
 
 def an_hour_passes(front: Front) -> None:
-    record = json.loads(memory(front).read_text())
-    memory(front).write_text(json.dumps({**record, "last": record["last"] - 3600}))
+    record = json.loads(record_of(front).read_text())
+    record_of(front).write_text(json.dumps({**record, "last": record["last"] - 3600}))
 
 
 def edits_until_asked(front: Front, most: int) -> int:
@@ -96,15 +96,15 @@ def test_one_question_at_a_time_in_turn(gates: Front) -> None:
 
 def test_it_stamps_before_it_blocks_so_that_what_cannot_be_stamped_is_not_asked(gates: Front) -> None:
     edited(gates)
-    memory(gates).parent.mkdir(exist_ok=True)
-    memory(gates).mkdir()  # nothing can be written over a folder, not even by root
+    record_of(gates).parent.mkdir(exist_ok=True)
+    record_of(gates).mkdir()  # nothing can be written over a folder, not even by root
     assert stopped(gates).stdout == ""
 
 
 def test_a_damaged_memory_costs_a_question_and_is_mended(gates: Front) -> None:
     edited(gates)
     assert asked(stopped(gates))
-    memory(gates).write_text('{"asked":')
+    record_of(gates).write_text('{"asked":')
     edited(gates)
     assert not asked(stopped(gates))
     an_hour_passes(gates)
@@ -115,8 +115,8 @@ def test_a_damaged_memory_costs_a_question_and_is_mended(gates: Front) -> None:
 def test_a_clock_that_was_set_back_brings_one_question_more_not_a_loop_and_not_silence(gates: Front) -> None:
     edited(gates)
     assert asked(stopped(gates))
-    record = json.loads(memory(gates).read_text())
-    memory(gates).write_text(json.dumps({**record, "last": record["last"] + 86_400}))
+    record = json.loads(record_of(gates).read_text())
+    record_of(gates).write_text(json.dumps({**record, "last": record["last"] + 86_400}))
     edited(gates)
     assert [asked(stopped(gates)) for _ in range(3)] == [True, False, False]
 
@@ -191,7 +191,7 @@ def test_work_before_the_journal_was_rolled_is_counted_once(gates: Front) -> Non
     edited(gates, 2)
     journal.rename(f"{journal}.1")
     assert edits_until_asked(gates, 4) in (2, 3)
-    assert json.loads(memory(gates).read_text())["rows"] == 4
+    assert json.loads(record_of(gates).read_text())["rows"] == 4
 
 
 def started(front: Front) -> "subprocess.Popen[bytes]":
@@ -217,7 +217,7 @@ def test_of_parallel_edits_one_brings_the_question(gates: Front) -> None:
         call.stdin = None
     said = [call.communicate(timeout=30)[0] for call in calls]
     assert sum(b"overdeck hooks off --session" in answer for answer in said) == 1
-    assert json.loads(memory(gates).read_text())["asked"] == 1
+    assert json.loads(record_of(gates).read_text())["asked"] == 1
 
 
 def test_kill_9_in_the_middle_costs_at_most_a_question(gates: Front) -> None:
@@ -236,7 +236,7 @@ def test_kill_9_in_the_middle_costs_at_most_a_question(gates: Front) -> None:
             stream.close()
     heard = [asked(edited(gates)) for _ in range(3)]
     assert sum(heard) <= 1
-    assert json.loads(memory(gates).read_text())["asked"] == 1, "whole, and within the cap"
+    assert json.loads(record_of(gates).read_text())["asked"] == 1, "whole, and within the cap"
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_sessions_that_have_asked_nothing_for_long_are_forgotten(gates: Front) -
     edited(gates)
     stopped(gates)
     long_ago = time.time() - asking.FORGOTTEN_S - 60
-    os.utime(memory(gates), (long_ago, long_ago))
+    os.utime(record_of(gates), (long_ago, long_ago))
     edited(gates, session_id="another")
     stopped(gates, session_id="another")
-    assert not memory(gates).exists() and memory(gates, "another").exists()
+    assert not record_of(gates).exists() and record_of(gates, "another").exists()

@@ -172,6 +172,22 @@ class Front:
         )
         return reply(done.returncode, done.stdout, done.stderr)
 
+    def started(self, payload: dict[str, Any], **run: Any) -> "subprocess.Popen[bytes]":
+        """A call under way that has its whole payload; what it says and its end are the caller's to wait for."""
+        call = subprocess.Popen(
+            self.argv(str(payload["hook_event_name"])),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={"PATH": os.defpath, "HOME": str(self.root)},
+            **run,
+        )
+        assert call.stdin is not None
+        call.stdin.write(json.dumps(payload).encode())
+        call.stdin.close()
+        call.stdin = None
+        return call
+
     def fires(self) -> list[dict[str, Any]]:
         return _lines(self.state / "hook-fires.jsonl")
 
