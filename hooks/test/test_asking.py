@@ -222,18 +222,10 @@ def test_of_parallel_edits_one_brings_the_question(gates: Front) -> None:
 
 def test_kill_9_in_the_middle_costs_at_most_a_question(gates: Front) -> None:
     gates.configure("[modules.checkpoint]\nevery_edits = 1\nmax_per_session = 1\n")
-    payload = json.dumps(recorded("claude-code/PostToolUse.Edit")).encode()
     for number in range(12):
-        call = started(gates)
-        assert call.stdin is not None
-        call.stdin.write(payload)
-        call.stdin.close()
-        time.sleep(0.004 * number)  # not a wait: where in the call it is killed
-        os.killpg(call.pid, signal.SIGKILL)
-        call.wait(10)
-        for stream in (call.stdout, call.stderr):
-            assert stream is not None
-            stream.close()
+        with gates.started(recorded("claude-code/PostToolUse.Edit"), start_new_session=True) as call:
+            time.sleep(0.004 * number)  # not a wait: where in the call it is killed
+            os.killpg(call.pid, signal.SIGKILL)
     heard = [asked(edited(gates)) for _ in range(3)]
     assert sum(heard) <= 1
     assert json.loads(record_of(gates).read_text())["asked"] == 1, "whole, and within the cap"

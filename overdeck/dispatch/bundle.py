@@ -87,6 +87,7 @@ LATER = (
     "adopted", "descendants", "eventlog", "failside", "keepgoing", "matchers", "observing", "rawanswer", "stdin",
     "writing", "kit.commandrules", "kit.lastresponse", "kit.ownfolder", "kit.places", "kit.regular", "kit.said",
     "kit.sessionfiles", "kit.sessionnames", "kit.shell", "kit.shellscripts", "kit.shelltext",
+    "kit.upwards",
 )  # fmt: skip
 """What few calls need: read and made a module at the first look into it."""
 

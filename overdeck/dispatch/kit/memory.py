@@ -13,7 +13,7 @@ import posix
 import time
 
 from overdeck.dispatch import jsontext
-from overdeck.dispatch.kit import lock, regular
+from overdeck.dispatch.kit import regular
 from overdeck.dispatch.kit.upwards import MAX_PATH, is_there, work_trees
 from overdeck.dispatch.plan import digest, distrusted, slurp
 from overdeck.dispatch.writing import replace
@@ -147,6 +147,8 @@ def folder(state: str) -> str:
 
 def _turn(state: str) -> int:
     """The lock of the only writer, until it is closed."""
+    from overdeck.dispatch.kit import lock  # modules only read
+
     _make(state)
     return lock.held(f"{folder(state)}/lock", PATIENCE_S)
 
