@@ -23,7 +23,7 @@ def test_the_other_verdicts_arrive_on_time(front: Front, how: str) -> None:
     reply = front.call(bash("ls"))
     assert reply.decision == "deny"
     assert "from ls in /home/dev/proj" in reply.reason
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 6, "all modules together have 8 s"
     end = front.calls()[-1]["ran"]["a-hostile"]["end"]
     assert end == "none" if how in SPARES else end in ("error", "timeout")
 

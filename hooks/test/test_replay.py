@@ -60,7 +60,7 @@ def test_nothing_waits_for_a_replay_that_hangs(front: Front) -> None:
         fcntl.flock(held, fcntl.LOCK_EX)
         started = time.monotonic()
         assert front.call(STARTED).stdout == ""
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 4, "the replay itself has 5 s of patience"
         assert kept(front) == []
     until(lambda: kept(front) == ["s", "s"])
 
