@@ -14,7 +14,7 @@ from overdeck.wiring.plugins import switches
 
 
 @given(documents(), st.sampled_from([True, False, ["1"]]), st.booleans())
-@tries(max_examples=80, deadline=None)
+@tries(max_examples=80)
 def test_forgetting_a_switch_gives_the_text_back_that_was_before_it(text, value, beside):
     data = json.loads(text)
     data["enabledPlugins"] = {OTHER: True, PLUGIN: value} if beside else {PLUGIN: value}
