@@ -232,7 +232,7 @@ def test_every_file_of_the_dispatcher_is_in_the_bundle_or_serves_planning() -> N
 def test_of_what_modules_are_built_with_the_bundle_leaves_out_what_few_import_each_on_its_own_calls() -> None:
     files = {f"kit.{path.stem}" for path in KIT.glob("*.py")}
     start = {"hooklaunchers", "lastsession", "memory", "updatecheck"}  # of a session
-    beside = {"__init__", "asking", "gitcommand", "markdownlinks", "passed", "worktree", *start}
+    beside = {"__init__", "asking", "gitcommand", "lock", "markdownlinks", "passed", "worktree", *start}
     assert files - {*bundling.LATER} == {f"kit.{name}" for name in beside}
 
 

@@ -198,7 +198,7 @@ def test_depth_beyond_the_native_fronts_is_left_to_python(probe: Path, tmp_path:
     assert word == ("whole" if depth < 500 else "broken")
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_damaged_plan_is_never_used_and_never_hurts(probe: Path, tmp_path: Path, data: st.DataObject) -> None:
     raw = bytearray(plan_with_gate().encode())
