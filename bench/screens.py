@@ -158,7 +158,7 @@ async def _keys(root: Path, lines: int, keys: int | None = None) -> list[float]:
             took.append(1_000 * (time.perf_counter() - started))
             if len(took) == keys:
                 return took
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.02)  # between two keys: nobody types faster
     return took
 
 

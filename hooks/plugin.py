@@ -11,9 +11,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Last, so that it can shadow nothing. With -I a script finds its own package only by this: imports stand behind it.
 sys.path.append(ROOT)
 
-from overdeck import __version__  # noqa: E402
-from overdeck.dispatch import front, planning, writing  # noqa: E402
-from overdeck.dispatch.plan import PlanError  # noqa: E402
+from overdeck import __version__
+from overdeck.dispatch import front, planning, writing
+from overdeck.dispatch.plan import PlanError
 
 
 def main(event: str, data: str) -> None:

@@ -2,7 +2,6 @@
 what others wrote, whatever stands at its path."""
 
 import errno
-import fcntl
 import os
 import stat
 import sys
@@ -12,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from overdeck.dispatch.kit import lock
 from overdeck.errors import ExitCode, OverdeckError
 
 LARGEST_BYTES = 2 * 1024 * 1024
@@ -172,20 +172,13 @@ def locked(path: Path, patience_s: float = 0.0, *, who: str) -> Iterator[None]:
 
 def take_lock(fd: int, path: Path, patience_s: float, *, who: str, shared: bool = False) -> None:
     """Lock the open file ``fd``, which is ``path``; closing it unlocks. Raises OverdeckError (busy) as ``locked``."""
-    how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-    give_up = time.monotonic() + patience_s
-    pause = 0.001
-    while True:
-        try:
-            return fcntl.flock(fd, how | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= give_up:
-                raise busy(
-                    f"another {who} is at work: it holds {path}",
-                    hint=f"run the command again; to see who holds it: fuser {path}",
-                ) from None
-        time.sleep(pause)  # flock has no deadline of its own
-        pause = min(pause * 1.5, 0.02)
+    try:
+        lock.take(fd, patience_s, shared=shared)
+    except TimeoutError:
+        raise busy(
+            f"another {who} is at work: it holds {path}",
+            hint=f"run the command again; to see who holds it: fuser {path}",
+        ) from None
 
 
 def busy(message: str, *, hint: str = "wait a moment and run the command again") -> OverdeckError:

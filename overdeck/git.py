@@ -2,10 +2,11 @@
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from overdeck.dispatch.kit import upwards
 from overdeck.errors import ExitCode, OverdeckError
 from overdeck.process import NotCompleted, run
 
@@ -60,6 +61,11 @@ def top(folder: Path, *, hint: str) -> Path:
             hint=hint,
         )
     return Path(found.stdout.removesuffix("\n"))
+
+
+def work_trees(folder: Path) -> Iterator[Path]:
+    """The tops of the work trees around ``folder``, the innermost first, by what lies on disk: git is not asked."""
+    return map(Path, upwards.work_trees(str(folder.absolute())))
 
 
 def absolute(path: str) -> str:

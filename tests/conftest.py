@@ -2,6 +2,10 @@
 
 import signal
 
+import anymachine
+
+anymachine.load()
+
 
 def pytest_configure() -> None:
     """A shell's background ignores SIGINT and ``nohup`` SIGHUP, and so would all that a test starts."""

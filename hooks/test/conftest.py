@@ -1,8 +1,11 @@
 import shutil
 from pathlib import Path
 
+import anymachine
 import pytest
 from fronts import Front, compiled
+
+anymachine.load()
 
 
 @pytest.fixture(scope="session")

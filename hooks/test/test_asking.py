@@ -13,7 +13,6 @@ import pytest
 from fronts import Front, Reply, recorded
 
 from overdeck.dispatch.kit import asking
-from overdeck.paths import shipped
 
 SESSION = recorded("claude-code/Stop")["session_id"]
 IDS = ("stop-gate", "checkpoint", "work-rows", "commit-gate")
@@ -21,15 +20,9 @@ IDS = ("stop-gate", "checkpoint", "work-rows", "commit-gate")
 
 @pytest.fixture
 def gates(front: Front) -> Front:
-    for id in IDS:
-        shutil.copytree(shipped("modules", id), front.modules / id)
-    configure(front)
-    return front
-
-
-def configure(front: Front, toml: str = "") -> None:
-    front.config.write_text(f'packs = ["gates"]\n{toml}')
+    front.ship(*IDS)
     front.install()
+    return front
 
 
 def edited(front: Front, times: int = 1, **extra: Any) -> Reply:
@@ -43,13 +36,13 @@ def stopped(front: Front, **extra: Any) -> Reply:
     return front.call({**recorded("claude-code/Stop"), **extra})
 
 
-def memory(front: Front, session: str = SESSION) -> Path:
+def record_of(front: Front, session: str = SESSION) -> Path:
     return front.state / "sessions" / f"{asking._name(session)}.json"
 
 
 def an_hour_passes(front: Front) -> None:
-    record = json.loads(memory(front).read_text())
-    memory(front).write_text(json.dumps({**record, "last": record["last"] - 3600}))
+    record = json.loads(record_of(front).read_text())
+    record_of(front).write_text(json.dumps({**record, "last": record["last"] - 3600}))
 
 
 def edits_until_asked(front: Front, most: int) -> int:
@@ -91,7 +84,7 @@ def test_another_sessions_work_is_not_counted(gates: Front) -> None:
 
 
 def test_one_question_at_a_time_in_turn(gates: Front) -> None:
-    configure(gates, '[modules.stop-gate]\nquestions = ["first?", "second?"]\n')
+    gates.configure('[modules.stop-gate]\nquestions = ["first?", "second?"]\n')
     reasons = []
     for _ in range(3):
         edited(gates)
@@ -103,15 +96,15 @@ def test_one_question_at_a_time_in_turn(gates: Front) -> None:
 
 def test_it_stamps_before_it_blocks_so_that_what_cannot_be_stamped_is_not_asked(gates: Front) -> None:
     edited(gates)
-    memory(gates).parent.mkdir(exist_ok=True)
-    memory(gates).mkdir()  # nothing can be written over a folder, not even by root
+    record_of(gates).parent.mkdir(exist_ok=True)
+    record_of(gates).mkdir()  # nothing can be written over a folder, not even by root
     assert stopped(gates).stdout == ""
 
 
 def test_a_damaged_memory_costs_a_question_and_is_mended(gates: Front) -> None:
     edited(gates)
     assert asked(stopped(gates))
-    memory(gates).write_text('{"asked":')
+    record_of(gates).write_text('{"asked":')
     edited(gates)
     assert not asked(stopped(gates))
     an_hour_passes(gates)
@@ -122,8 +115,8 @@ def test_a_damaged_memory_costs_a_question_and_is_mended(gates: Front) -> None:
 def test_a_clock_that_was_set_back_brings_one_question_more_not_a_loop_and_not_silence(gates: Front) -> None:
     edited(gates)
     assert asked(stopped(gates))
-    record = json.loads(memory(gates).read_text())
-    memory(gates).write_text(json.dumps({**record, "last": record["last"] + 86_400}))
+    record = json.loads(record_of(gates).read_text())
+    record_of(gates).write_text(json.dumps({**record, "last": record["last"] + 86_400}))
     edited(gates)
     assert [asked(stopped(gates)) for _ in range(3)] == [True, False, False]
 
@@ -138,7 +131,7 @@ def test_memory_that_was_deleted_brings_one_question_more_and_its_answer_ends_th
 
 
 def test_the_clock_is_never_under_a_minute(gates: Front) -> None:
-    configure(gates, "[modules.stop-gate]\nmin_minutes = 0\nmax_per_session = 99\n")
+    gates.configure("[modules.stop-gate]\nmin_minutes = 0\nmax_per_session = 99\n")
     edited(gates)
     assert asked(stopped(gates))
     edited(gates)
@@ -146,7 +139,7 @@ def test_the_clock_is_never_under_a_minute(gates: Front) -> None:
 
 
 def test_the_cap_of_a_session_holds(gates: Front) -> None:
-    configure(gates, "[modules.stop-gate]\nmax_per_session = 2\n")
+    gates.configure("[modules.stop-gate]\nmax_per_session = 2\n")
     heard = []
     for _ in range(4):
         edited(gates)
@@ -156,7 +149,7 @@ def test_the_cap_of_a_session_holds(gates: Front) -> None:
 
 
 def test_checkpoint_asks_after_so_many_edits_and_then_counts_anew(gates: Front) -> None:
-    configure(gates, "[modules.checkpoint]\nevery_edits = 3\n")
+    gates.configure("[modules.checkpoint]\nevery_edits = 3\n")
     assert edits_until_asked(gates, 5) in (3, 4)
     an_hour_passes(gates)
     assert edits_until_asked(gates, 5) in (3, 4)
@@ -164,8 +157,7 @@ def test_checkpoint_asks_after_so_many_edits_and_then_counts_anew(gates: Front) 
 
 
 def test_both_share_one_clock_and_one_allowance(gates: Front) -> None:
-    configure(
-        gates,
+    gates.configure(
         "[modules.checkpoint]\nevery_edits = 2\nmax_per_session = 2\n[modules.stop-gate]\nmax_per_session = 2\n",
     )
     assert edits_until_asked(gates, 3)
@@ -178,7 +170,7 @@ def test_both_share_one_clock_and_one_allowance(gates: Front) -> None:
 
 
 def test_a_subagents_edit_is_work_but_it_is_not_asked(gates: Front) -> None:
-    configure(gates, "[modules.checkpoint]\nevery_edits = 1\n")
+    gates.configure("[modules.checkpoint]\nevery_edits = 1\n")
     inside = {"agent_id": "a1", "agent_type": "Explore"}
     assert not asked(edited(gates, **inside))
     assert not asked(stopped(gates, **inside))
@@ -186,22 +178,20 @@ def test_a_subagents_edit_is_work_but_it_is_not_asked(gates: Front) -> None:
 
 
 def test_a_silenced_session_is_asked_nothing_and_another_is(gates: Front) -> None:
-    configure(gates, "[modules.checkpoint]\nevery_edits = 1\n")
-    mark = Path(asking.off_mark(str(gates.state), SESSION))
-    mark.parent.mkdir(exist_ok=True)
-    mark.write_text(SESSION)
+    gates.configure("[modules.checkpoint]\nevery_edits = 1\n")
+    gates.silence(SESSION)
     assert edits_until_asked(gates, 3) == 0
     assert not asked(stopped(gates))
     assert any(asked(edited(gates, session_id="another")) for _ in range(2))
 
 
 def test_work_before_the_journal_was_rolled_is_counted_once(gates: Front) -> None:
-    configure(gates, "[modules.checkpoint]\nevery_edits = 4\n")
+    gates.configure("[modules.checkpoint]\nevery_edits = 4\n")
     journal = gates.state / asking.JOURNAL
     edited(gates, 2)
     journal.rename(f"{journal}.1")
     assert edits_until_asked(gates, 4) in (2, 3)
-    assert json.loads(memory(gates).read_text())["rows"] == 4
+    assert json.loads(record_of(gates).read_text())["rows"] == 4
 
 
 def started(front: Front) -> "subprocess.Popen[bytes]":
@@ -213,7 +203,7 @@ def started(front: Front) -> "subprocess.Popen[bytes]":
 
 
 def test_of_parallel_edits_one_brings_the_question(gates: Front) -> None:
-    configure(gates, "[modules.checkpoint]\nevery_edits = 1\n")
+    gates.configure("[modules.checkpoint]\nevery_edits = 1\n")
     edited(gates, session_id="another")  # the first call of all makes folders
     payload = json.dumps(recorded("claude-code/PostToolUse.Edit")).encode()
     row = {"event": "PostToolUse", "tool": "Edit", "session": SESSION}
@@ -227,26 +217,18 @@ def test_of_parallel_edits_one_brings_the_question(gates: Front) -> None:
         call.stdin = None
     said = [call.communicate(timeout=30)[0] for call in calls]
     assert sum(b"overdeck hooks off --session" in answer for answer in said) == 1
-    assert json.loads(memory(gates).read_text())["asked"] == 1
+    assert json.loads(record_of(gates).read_text())["asked"] == 1
 
 
 def test_kill_9_in_the_middle_costs_at_most_a_question(gates: Front) -> None:
-    configure(gates, "[modules.checkpoint]\nevery_edits = 1\nmax_per_session = 1\n")
-    payload = json.dumps(recorded("claude-code/PostToolUse.Edit")).encode()
+    gates.configure("[modules.checkpoint]\nevery_edits = 1\nmax_per_session = 1\n")
     for number in range(12):
-        call = started(gates)
-        assert call.stdin is not None
-        call.stdin.write(payload)
-        call.stdin.close()
-        time.sleep(0.004 * number)  # not a wait: where in the call it is killed
-        os.killpg(call.pid, signal.SIGKILL)
-        call.wait(10)
-        for stream in (call.stdout, call.stderr):
-            assert stream is not None
-            stream.close()
+        with gates.started(recorded("claude-code/PostToolUse.Edit"), start_new_session=True) as call:
+            time.sleep(0.004 * number)  # not a wait: where in the call it is killed
+            os.killpg(call.pid, signal.SIGKILL)
     heard = [asked(edited(gates)) for _ in range(3)]
     assert sum(heard) <= 1
-    assert json.loads(memory(gates).read_text())["asked"] == 1, "whole, and within the cap"
+    assert json.loads(record_of(gates).read_text())["asked"] == 1, "whole, and within the cap"
 
 
 @pytest.mark.parametrize(
@@ -259,9 +241,8 @@ def test_work_counts_in_other_clients_too(
 ) -> None:
     built = request.getfixturevalue("native_front") if native else None
     front = Front(tmp_path, native=built, client=client)
-    for id in IDS:
-        shutil.copytree(shipped("modules", id), front.modules / id)
-    configure(front)
+    front.ship(*IDS)
+    front.install()
     folder = "gemini-cli" if client == "gemini" else client
     work, stop = recorded(f"{folder}/{after}"), recorded(f"{folder}/{end}")
     assert front.call({**stop, "session_id": work["session_id"]}, "Stop").stdout == ""
@@ -273,7 +254,7 @@ def test_sessions_that_have_asked_nothing_for_long_are_forgotten(gates: Front) -
     edited(gates)
     stopped(gates)
     long_ago = time.time() - asking.FORGOTTEN_S - 60
-    os.utime(memory(gates), (long_ago, long_ago))
+    os.utime(record_of(gates), (long_ago, long_ago))
     edited(gates, session_id="another")
     stopped(gates, session_id="another")
-    assert not memory(gates).exists() and memory(gates, "another").exists()
+    assert not record_of(gates).exists() and record_of(gates, "another").exists()

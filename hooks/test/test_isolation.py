@@ -23,7 +23,7 @@ def test_the_other_verdicts_arrive_on_time(front: Front, how: str) -> None:
     reply = front.call(bash("ls"))
     assert reply.decision == "deny"
     assert "from ls in /home/dev/proj" in reply.reason
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 6, "all modules together have 8 s"
     end = front.calls()[-1]["ran"]["a-hostile"]["end"]
     assert end == "none" if how in SPARES else end in ("error", "timeout")
 
@@ -41,10 +41,7 @@ def test_what_a_module_starts_dies_with_it(front: Front, how: str) -> None:
     )
     front.install()
     assert front.call(bash("ls")).stdout == ""
-    alive = survivors(mark)
-    for pid in alive:
-        os.kill(pid, 9)
-    assert alive == []
+    assert survivors(mark) == []
 
 
 @pytest.mark.parametrize("how", STARTED)
@@ -52,10 +49,7 @@ def test_what_a_module_starts_in_a_session_of_its_own_dies_with_it(front: Front,
     front.module("starter", STARTED[how], cls="adviser", toml="timeout_ms = 400")
     front.install()
     front.call(bash("ls"))
-    alive = survivors("305.25")
-    for pid in alive:
-        os.kill(pid, 9)
-    assert alive == []
+    assert survivors("305.25") == []
 
 
 def test_a_background_module_may_leave_a_process_that_holds_nothing_of_the_clients(front: Front) -> None:
@@ -110,25 +104,31 @@ def test_many_modules_answer_in_manifest_order(front: Front) -> None:
 
 
 def test_gates_run_in_parallel(front: Front) -> None:
+    """Each waits until all five have begun."""
+    here = front.root / "begun"
+    here.mkdir()
     for number in range(5):
-        front.module(f"m{number}", "import time; time.sleep(0.4); return None")
+        front.module(
+            f"m{number}",
+            f"import os, time; open({str(here / str(number))!r}, 'w')\n"
+            f"while len(os.listdir({str(here)!r})) < 5: time.sleep(0.005)",
+        )
     front.install()
-    started = time.monotonic()
-    front.call(bash("ls"))
-    assert time.monotonic() - started < 1.6
+    assert front.call(bash("ls")).stdout == ""
 
 
 def test_the_sum_of_deadlines_is_bounded_by_the_total(tmp_path: Path) -> None:
-    front = Front(tmp_path, total_deadline_ms=500)
-    front.module("slow-a", "import time; time.sleep(9)", cls="rewriter", toml="timeout_ms = 500")
-    front.module("slow-b", "import time; time.sleep(9)", toml="timeout_ms = 500")
+    """A rewriter goes before the gates: each at its own deadline, they would take 5 s."""
+    front = Front(tmp_path, total_deadline_ms=2500)
+    front.module("slow-a", "import time; time.sleep(60)", cls="rewriter", toml="timeout_ms = 2500")
+    front.module("slow-b", "import time; time.sleep(60)", toml="timeout_ms = 2500")
     front.install()
     started = time.monotonic()
     assert front.call(bash("ls")).decision == "deny"
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 4
 
 
-def test_a_module_outlives_neither_its_deadline_nor_a_killed_parent(front: Front) -> None:
+def test_a_module_outlives_no_killed_parent(front: Front) -> None:
     mark = front.root / "pid"
     front.module(
         "loop",
@@ -136,23 +136,11 @@ def test_a_module_outlives_neither_its_deadline_nor_a_killed_parent(front: Front
         toml="timeout_ms = 700",
     )
     front.install()
-    process = subprocess.Popen(front.argv("PreToolUse"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env={})
-    assert process.stdin is not None
-    process.stdin.write(json.dumps(bash("ls")).encode())
-    process.stdin.close()
-    until(lambda: mark.exists() and mark.read_text())
-    process.kill()
-    process.wait()
+    with front.started(bash("ls")) as call:
+        until(lambda: mark.exists() and mark.read_text())
+        call.kill()
     child = int(mark.read_text())
     until(lambda: ended(child), within_s=5)
-    assert ended(child)
-
-
-def state(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return "Z"
 
 
 def test_modules_see_an_allowlisted_environment(front: Front) -> None:

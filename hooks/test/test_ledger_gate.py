@@ -1,7 +1,6 @@
 """ledger-gate's limits: what is too large, too slow or cannot be read is blocked, and its probe is refused."""
 
 import json
-import shutil
 import sqlite3
 import time
 from pathlib import Path
@@ -20,7 +19,7 @@ FOLDER = shipped("modules", "ledger-gate")
 
 @pytest.fixture
 def book(front: Front) -> Front:
-    shutil.copytree(FOLDER, front.modules / "ledger-gate")
+    front.ship("ledger-gate")
     (front.root / "book" / "drafts").mkdir(parents=True)
     (front.root / "book" / ".git").mkdir()
     (front.root / "book" / "refs.bib").write_text("@book{smith2019,\n}\n")
@@ -29,8 +28,7 @@ def book(front: Front) -> Front:
 
 
 def configure(front: Front, toml: str) -> None:
-    front.config.write_text(f'packs = ["gates"]\n[modules.ledger-gate]\n{toml}\n')
-    front.install()
+    front.configure(f"[modules.ledger-gate]\n{toml}\n")
 
 
 def write(front: Front, content: str, name: str = "drafts/a.md") -> str:

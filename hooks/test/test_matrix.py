@@ -91,7 +91,7 @@ WITH_LITERALS = [
 
 
 @pytest.mark.parametrize("folder", WITH_LITERALS, ids=[folder.name for folder in WITH_LITERALS])
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_what_the_prefilter_skips_the_module_would_have_allowed(folder: Path, data: st.DataObject) -> None:
     evaluate, acting = loaded(folder)

@@ -1,7 +1,6 @@
 """memory-recall, prompt-nudge and subagent-brief through both fronts, and ``overdeck memory`` between them."""
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from fronts import Front, Reply, recorded
 
 import overdeck
 from overdeck.authoring.fleet import interpreter
-from overdeck.dispatch.kit import asking, memory
+from overdeck.dispatch.kit import memory
 from overdeck.paths import shipped
 
 SESSION = recorded("claude-code/SessionStart.startup")["session_id"]
@@ -20,15 +19,9 @@ IDS = ("memory-recall", "prompt-nudge", "subagent-brief")
 
 @pytest.fixture
 def remembering(front: Front) -> Front:
-    for id in IDS:
-        shutil.copytree(shipped("modules", id), front.modules / id)
-    configure(front)
-    return front
-
-
-def configure(front: Front, toml: str = "") -> None:
-    front.config.write_text(f'packs = ["evidence"]\n{toml}')
+    front.ship(*IDS)
     front.install()
+    return front
 
 
 def started(front: Front, **extra: Any) -> Reply:
@@ -106,12 +99,12 @@ def test_only_a_session_that_kept_nothing_is_reminded_and_only_after_the_grace_w
 
 
 def test_the_grace_window_is_never_under_a_minute(remembering: Front) -> None:
-    configure(remembering, "[modules.prompt-nudge]\ngrace_minutes = 0\nagain_minutes = 0\n")
+    remembering.configure("[modules.prompt-nudge]\ngrace_minutes = 0\nagain_minutes = 0\n")
     assert [prompted(remembering).stdout for _ in range(2)] == ["", ""]
 
 
 def test_it_reminds_in_one_line_so_often_and_no_more(remembering: Front) -> None:
-    configure(remembering, "[modules.prompt-nudge]\nmax_per_session = 2\nagain_minutes = 0\n")
+    remembering.configure("[modules.prompt-nudge]\nmax_per_session = 2\nagain_minutes = 0\n")
     said = []
     for _ in range(4):
         said.append(prompted(remembering).context)
@@ -144,7 +137,7 @@ def test_a_subagent_is_told_what_its_parent_was_told(remembering: Front) -> None
 
 
 def test_a_subagent_of_a_listed_type_is_told_nothing(remembering: Front) -> None:
-    configure(remembering, '[modules.subagent-brief]\nsilent = ["tutor"]\n')
+    remembering.configure('[modules.subagent-brief]\nsilent = ["tutor"]\n')
     payload = recorded("claude-code/SubagentStart")
     said = [
         remembering.call({**payload, "agent_type": kind}).stdout for kind in ("tutor", "school:tutor", "Explore")
@@ -155,9 +148,7 @@ def test_a_subagent_of_a_listed_type_is_told_nothing(remembering: Front) -> None
 def test_a_silenced_session_hears_none_of_them_and_another_does(remembering: Front) -> None:
     prompted(remembering)
     minutes_pass(remembering, 20)
-    mark = Path(asking.off_mark(str(remembering.state), SESSION))
-    mark.parent.mkdir(exist_ok=True)
-    mark.write_text(SESSION)
+    remembering.silence(SESSION)
     inside = {**recorded("claude-code/SubagentStart"), "session_id": SESSION}
     assert [reply.stdout for reply in (started(remembering), prompted(remembering), remembering.call(inside))] == [
         "", "", ""
@@ -195,9 +186,8 @@ HOSTILE = {
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_hostile_payload_is_no_error(tmp_path: Path, native_front: Path, what: str) -> None:
     front = Front(tmp_path, native=native_front)
-    for id in IDS:
-        shutil.copytree(shipped("modules", id), front.modules / id)
-    configure(front)
+    front.ship(*IDS)
+    front.install()
     for name in ("SessionStart.startup", "UserPromptSubmit", "SubagentStart"):
         raw = json.dumps({**recorded(f"claude-code/{name}"), **HOSTILE[what]}).encode()
         assert front.call(raw).code == 0
@@ -232,9 +222,8 @@ def test_other_clients_are_told_and_reminded_too(
     tmp_path: Path, native_front: Path, client: str, start: str, prompt: str
 ) -> None:
     front = Front(tmp_path, native=native_front, client=client)
-    for id in IDS:
-        shutil.copytree(shipped("modules", id), front.modules / id)
-    configure(front)
+    front.ship(*IDS)
+    front.install()
     folder = "gemini-cli" if client == "gemini" else client
     first = recorded(f"{folder}/{start}")
     memory.add(str(front.state), first["cwd"], "before", "the port is 8443")

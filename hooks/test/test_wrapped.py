@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overdeck.authoring.matrix import read_cases
@@ -92,7 +92,7 @@ def spoken(data: st.DataObject, text: str) -> str:
 
 
 @pytest.mark.parametrize("name", GATES)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150)
 @given(data=st.data())
 def test_a_held_command_is_held_in_whatever_a_shell_puts_around_it(
     name: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

@@ -11,7 +11,9 @@ import time
 
 from overdeck.dispatch import jsontext
 from overdeck.dispatch.eventlog import emit
+from overdeck.dispatch.kit import regular
 from overdeck.dispatch.kit.ownfolder import Folder
+from overdeck.dispatch.kit.upwards import is_there, work_trees
 from overdeck.dispatch.module import Call, Verdict, advise, tell
 from overdeck.dispatch.plan import digest
 
@@ -34,6 +36,7 @@ MAX_SHOWN = 100
 """Letters of a reference."""
 KEPT_S = 90 * 86_400
 MAX_KEPT = 100
+_FOLDER = 0o4  # of a mode's type, as in S_IFDIR
 _SKIPPED = ("node_modules", "vendor", "target", "build", "dist", "_build", "__pycache__")
 
 
@@ -44,7 +47,7 @@ def evaluate(call: Call) -> Verdict | None:
         isinstance(name, str) and name[:1] not in ("", "/") and ".." not in name.split("/") for name in wanted
     ):
         raise ValueError("[modules.doc-integrity] documents must be paths below the repository's top")
-    top = _top(call.cwd)
+    top = next(work_trees(call.cwd), "")
     if not top:
         return None
     found = sorted(_documents(top, wanted))
@@ -66,28 +69,11 @@ def evaluate(call: Call) -> Verdict | None:
     return advise(said) if to_model else tell(said)
 
 
-def _top(folder: str) -> str:
-    """The first folder upwards that holds a .git; empty where none does."""
-    while folder.startswith("/") and folder != "/":
-        if _is_there(f"{folder}/.git"):
-            return folder
-        folder = folder.rpartition("/")[0]
-    return ""
-
-
-def _is_there(path: str) -> bool:
-    try:
-        posix.stat(path)
-    except (OSError, ValueError):
-        return False
-    return True
-
-
 def _leads_to(path: str) -> bool:
     """Whether a reference to ``path`` finds something: a site leaves out the suffix of a page."""
-    if _is_there(path):
+    if is_there(path):
         return True
-    return "." not in path.rpartition("/")[2] and (_is_there(f"{path}.md") or _is_there(f"{path}/index.md"))
+    return "." not in path.rpartition("/")[2] and (is_there(f"{path}.md") or is_there(f"{path}/index.md"))
 
 
 def _documents(top: str, wanted: list[str]) -> "Iterator[tuple[str, int, int, int]]":
@@ -100,9 +86,9 @@ def _documents(top: str, wanted: list[str]) -> "Iterator[tuple[str, int, int, in
             st = posix.lstat(f"{top}/{name}")
         except OSError:
             continue
-        if st.st_mode >> 12 == 0o4:
+        if st.st_mode >> 12 == _FOLDER:
             folders.append(name)
-        elif st.st_mode >> 12 == 0o10 and name.endswith(SUFFIXES):
+        elif regular.is_regular(st) and name.endswith(SUFFIXES):
             count += 1
             yield name, st.st_mtime_ns, st.st_size, st.st_ino
     seen = entries = 0
@@ -210,14 +196,11 @@ def _read(state: Folder, name: str) -> dict[str, object]:
 
 def _text(path: str) -> str:
     try:
-        fd = posix.open(path, posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_NONBLOCK | posix.O_CLOEXEC)
+        fd = regular.opened(path)
     except OSError:
         return ""
     try:
-        raw = b""
-        while len(raw) < MAX_TEXT and (more := posix.read(fd, MAX_TEXT - len(raw))):
-            raw += more
-        return raw.decode("utf-8", "replace")
+        return regular.start_of(fd, MAX_TEXT).decode("utf-8", "replace")
     except OSError:
         return ""
     finally:

@@ -6,12 +6,12 @@ the edit never waits for it. Does not see: documents changed by shell commands; 
 and lists; documents that are gone, which stay listed until newer ones take their place.
 """
 
-import fcntl
 import posix
 import time
 
 from overdeck.dispatch import jsontext
 from overdeck.dispatch.eventlog import emit
+from overdeck.dispatch.kit import lock, regular
 from overdeck.dispatch.kit.ownfolder import Folder
 from overdeck.dispatch.module import Call, Verdict, advise
 
@@ -21,7 +21,6 @@ MAX_VALUE = 200
 MAX_LISTED = 500
 PATIENCE_S = 0.5
 """How long another session may hold the list; then this change is left for the next edit of the document."""
-_REGULAR = 0o10  # of a mode's type, as in S_IFREG
 
 
 def evaluate(call: Call) -> Verdict | None:
@@ -55,16 +54,11 @@ def evaluate(call: Call) -> Verdict | None:
 def _document(path: str) -> tuple[str, str]:
     """Where the document really is, and its text; nothing for what is no file."""
     try:
-        fd = posix.open(path, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
+        fd = regular.opened(path, follow=True)
     except (OSError, ValueError):
         return "", ""
     try:
-        if posix.fstat(fd).st_mode >> 12 != _REGULAR:
-            return "", ""
-        raw = b""
-        while len(raw) < MAX_DOCUMENT and (more := posix.read(fd, MAX_DOCUMENT - len(raw))):
-            raw += more
-        return _real(fd, path), raw.decode("utf-8", "replace")
+        return _real(fd, path), regular.start_of(fd, MAX_DOCUMENT).decode("utf-8", "replace")
     finally:
         posix.close(fd)
 
@@ -135,23 +129,12 @@ def _boxes(text: str) -> tuple[int, int]:
 
 def _list(call: Call, path: str, entry: dict[str, object]) -> None:
     """Put the entry into the list, under a lock; a list that is damaged is kept aside. Raises OSError."""
-    lock = posix.open(
-        f"{call.state}/lock", posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600
-    )
-    give_up = time.monotonic() + PATIENCE_S
+    turn = lock.held(f"{call.state}/lock", PATIENCE_S)
     try:
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > give_up:
-                    raise OSError("another session holds the list of work") from None
-                time.sleep(0.005)  # flock has no deadline of its own
         with Folder(call.state) as state:
             _put(state, path, entry)
     finally:
-        posix.close(lock)  # one patch may write several documents, and this is then called for each
+        posix.close(turn)  # one patch may write several documents, and this is then called for each
 
 
 def _put(state: Folder, path: str, entry: dict[str, object]) -> None:

@@ -7,10 +7,8 @@ answers in transcripts other than Claude Code's; text before the end of a transc
 import posix
 
 from overdeck.dispatch import jsontext
-from overdeck.dispatch.kit import lastresponse
+from overdeck.dispatch.kit import lastresponse, regular
 from overdeck.dispatch.module import Call, Verdict
-
-_REGULAR = 0o10  # of a mode's type, as in S_IFREG
 
 
 def evaluate(call: Call) -> Verdict | None:
@@ -47,14 +45,12 @@ def _in_transcript(path: object, most: int) -> str:
 
 def _end(path: str, most: int) -> bytes:
     try:
-        fd = posix.open(path, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
+        fd = regular.opened(path, follow=True)
     except (OSError, ValueError):  # a NUL in the path
         return b""
     try:
-        st = posix.fstat(fd)
-        if st.st_mode >> 12 != _REGULAR:
-            return b""
-        begin = max(0, st.st_size - max(0, most))
-        return posix.pread(fd, st.st_size - begin, begin)
+        size = posix.fstat(fd).st_size
+        begin = max(0, size - max(0, most))
+        return posix.pread(fd, size - begin, begin)
     finally:
         posix.close(fd)

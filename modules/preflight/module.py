@@ -14,8 +14,15 @@ import os
 
 from overdeck.dispatch import jsontext
 from overdeck.dispatch.kit import hooklaunchers
+from overdeck.dispatch.kit.upwards import work_trees
 from overdeck.dispatch.module import Call, Verdict, advise
 from overdeck.dispatch.plan import PlanError, parse, read_plan, trusted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from overdeck.dispatch.plan import Module
 
 SESSION = "overdeck-preflight"  # sessions that begin so are ours, and count for nothing
 PATIENCE_S = 3.5
@@ -27,7 +34,7 @@ LAST = "Seen once, when the session began: it may have been mended since. All of
 
 def evaluate(call: Call) -> Verdict | None:
     """Advise where something is broken, or a stage is not reached."""
-    top = _top(call.cwd)
+    top = next(work_trees(call.cwd), "")
     home = os.environ.get("HOME", "")
     settings = f"{home}/.claude/settings.json" if home and call.client == "claude" else ""
     broken = list(_launchers(settings, top, call.cwd)) if settings else []
@@ -42,7 +49,7 @@ def evaluate(call: Call) -> Verdict | None:
     return advise("\n".join([*said, LAST])) if said else None
 
 
-def _launchers(settings, top, cwd):
+def _launchers(settings: str, top: str, cwd: str) -> "Iterator[str]":
     """What would not start, by the settings of the user and of the project."""
     files = [settings]
     project = top or cwd
@@ -65,7 +72,7 @@ def _launchers(settings, top, cwd):
             yield f"{name} is {program}, which does not start: {why}"
 
 
-def _planned(call):
+def _planned(call: Call) -> "list[Module]":
     """The modules of the plan for tool calls; none where there is no such plan."""
     plans = f"{call.overdeck_state}/plans/{call.client}"
     try:
@@ -74,7 +81,7 @@ def _planned(call):
         return []
 
 
-def _liveness(call, settings, modules):
+def _liveness(call: Call, settings: str, modules: "list[Module]") -> list[str]:
     """A line where every gate that was tried let its own bad case pass, or the front did not answer."""
     front = _front(call, settings)
     passed = []
@@ -95,7 +102,7 @@ def _liveness(call, settings, modules):
     return [f"no gate refused a call that it must refuse: {', '.join(passed)}"] if passed else []
 
 
-def _front(call, settings):
+def _front(call: Call, settings: str) -> list[str] | None:
     """What the client starts before a tool: our entry in the user's settings, else the dispatcher of the recipe.
 
     A program that stands in a project's settings is not started: a repository may say anything.
@@ -113,7 +120,7 @@ def _front(call, settings):
     return [recipe.python, "-I", "-S", recipe.entry, "PreToolUse", "--plan", plans]
 
 
-def _bad_case(gate, call):
+def _bad_case(gate: "Module", call: Call) -> dict[str, object] | None:
     """The first case of a gate's matrix that needs nothing but itself to be denied."""
     try:
         with open(f"{gate.folder}/matrix.jsonl", "rb") as file:
@@ -127,7 +134,7 @@ def _bad_case(gate, call):
     return None
 
 
-def _asked(front, payload):
+def _asked(front: list[str], payload: dict[str, object]) -> str | None:
     """What the front says to ``payload``; None where it did not end in time. Raises OSError."""
     import subprocess
 
@@ -140,7 +147,7 @@ def _asked(front, payload):
     return done.stdout.decode("utf-8", "replace").strip()
 
 
-def _as_shipped(gate):
+def _as_shipped(gate: "Module") -> bool:
     """Whether its plan has the configuration that its manifest has: only then its matrix must hold."""
     from overdeck.dispatch.manifest import ManifestError, read_manifest
 
@@ -150,7 +157,7 @@ def _as_shipped(gate):
         return False
 
 
-def _stages(call, top, modules):
+def _stages(call: Call, top: str, modules: "list[Module]") -> "Iterator[str]":
     """The next thing a project still needs, and what to type for it."""
     for gate in modules:
         if gate.id == "ledger-gate" and top:
@@ -168,7 +175,7 @@ def _stages(call, top, modules):
             return
 
 
-def _misnamed(stages):
+def _misnamed(stages: dict[str, object]) -> "Iterator[str]":
     """What nobody would ever hear of: stages of no work tree, or in no list."""
     for folder, lines in stages.items():
         if not folder.startswith("/"):
@@ -177,17 +184,8 @@ def _misnamed(stages):
             yield f'[modules.preflight] stages of {folder[:80]!r} must be a list of "file: what to type"'
 
 
-def _size(path):
+def _size(path: str) -> int:
     try:
         return os.stat(path).st_size
     except (OSError, ValueError):
         return 0
-
-
-def _top(folder):
-    """The work tree that ``folder`` is in; empty where it is in none."""
-    while folder.startswith("/") and folder != "/":
-        if os.path.exists(f"{folder}/.git"):
-            return folder
-        folder = folder.rpartition("/")[0]
-    return ""

@@ -9,20 +9,23 @@ import sys
 import time
 
 import overdeck
+from overdeck.dispatch.module import Call, Verdict
 
 SEAM_EVENTS = 8
 SEAM_S = 20 * 60
 
 
-def evaluate(call):
+def evaluate(call: Call) -> Verdict | None:
+    """Start a replay where it is worth one; whatever that finds is said by `overdeck capture status`."""
     state = call.overdeck_state
     if worth_it(f"{state}/modules/capture", start=call.event == "SessionStart"):
         entry = f"{overdeck.__path__[0]}/capture/entry.py"
         argv = [sys.executable, "-I", "-S", entry, state, str(call.config["keep_days"])]
         posix.posix_spawn(sys.executable, argv, {}, setsid=True)
+    return None
 
 
-def worth_it(folder, start):
+def worth_it(folder: str, start: bool) -> bool:
     """Whether the spool holds enough: anything at a session start, else a batch's worth, or what is old or left."""
     try:
         if any(name.startswith("spool-") for name in posix.listdir(folder)):

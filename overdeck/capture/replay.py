@@ -19,7 +19,6 @@ AT_ONCE = 5000
 SWEEP_EVERY = timedelta(hours=6)
 SWEEPS = 20
 """Transactions of one sweep, at most: what is left is swept by the next."""
-DEFAULT_KEEP_DAYS = 30
 
 
 class Replayed(NamedTuple):

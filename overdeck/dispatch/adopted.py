@@ -275,7 +275,7 @@ def _site_builtins(builtins: ModuleType) -> None:
 
     for name in ("quit", "exit"):
         setattr(builtins, name, _sitebuiltins.Quitter(name, "Ctrl-D (i.e. EOF)"))
-    builtins.help = _sitebuiltins._Helper()  # type: ignore[attr-defined]
+    builtins.help = _sitebuiltins._Helper()  # type: ignore[attr-defined]  # typeshed knows no name that site adds
 
 
 def _status(ended: SystemExit) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from overdeck.errors import OverdeckError
-from overdeck.git import git, programs
+from overdeck.git import git, programs, work_trees
 
 NEARBY = 40
 """Repositories that are asked at most: a question takes a few milliseconds."""
@@ -33,8 +33,7 @@ def holder(repo: Path, sha: str) -> Path | None:
 
 def _nearby(repo: Path) -> Iterator[Path]:
     try:
-        here = Path.cwd()
-        yield from (folder for folder in (here, *here.parents) if (folder / ".git").exists())
+        yield from work_trees(Path.cwd())
         for parent in (repo, repo.parent):
             yield from (folder for folder in sorted(parent.iterdir()) if (folder / ".git").exists())
     except OSError:

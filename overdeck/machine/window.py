@@ -61,7 +61,7 @@ def watch(
     samples = [first]
     pieces = max(1, round(seconds / SAMPLE_S)) if seconds >= LONG_S else 1
     for _ in range(pieces):
-        sleep(seconds / pieces)
+        sleep(seconds / pieces)  # the window that was asked for
         samples.append(tuple(read_table()))
     after, passed = read(roots, watched), clock() - began
     return Window(

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from overdeck.dispatch.kit import memory
 from overdeck.dispatch.kit.memory import Lesson
-from overdeck.errors import ExitCode, OverdeckError, not_found, usage
+from overdeck.errors import OverdeckError, not_found, usage
+from overdeck.files import busy
 from overdeck.paths import Places
 
 _VARIABLES = ("CLAUDE_CODE_SESSION_ID", "GEMINI_SESSION_ID")
@@ -96,7 +97,7 @@ def _of_shell() -> str:
 
 def _cannot(error: Exception) -> OverdeckError:
     if isinstance(error, TimeoutError):
-        return OverdeckError(str(error), code="busy", exit_code=ExitCode.BUSY, hint="the same command again")
+        return busy("another command is writing the lessons of a project", hint="the same command again")
     return usage(
         f"the memory of this project cannot be read: {error}",
         code="unreadable-memory",

@@ -19,7 +19,7 @@ def main(argv: list[str]) -> int:
     folder, number, command = argv[1], argv[2], argv[3:]
     payload = sys.stdin.buffer.read()
     name = f"{folder}/{number}-{os.getpid()}"
-    with open(f"{name}.payload", "wb") as file:  # noqa: PTH123  # no pathlib: the client waits for this process
+    with open(f"{name}.payload", "wb") as file:
         file.write(payload)
     seen: dict[str, object] = {"hook": int(number), "at": time.monotonic()}
     _keep(name, seen)
@@ -41,9 +41,9 @@ def main(argv: list[str]) -> int:
 
 
 def _keep(name: str, seen: dict[str, object]) -> None:
-    with open(f"{name}.new", "w") as file:  # noqa: PTH123  # no pathlib, as above
+    with open(f"{name}.new", "w") as file:
         json.dump(seen, file)
-    os.rename(f"{name}.new", f"{name}.json")  # noqa: PTH104
+    os.rename(f"{name}.new", f"{name}.json")
 
 
 if __name__ == "__main__":

@@ -365,7 +365,7 @@ def _floor_kb() -> int:
     Not our own ru_maxrss, which in turn starts from the size of the parent that started us.
     """
     try:
-        with open("/proc/self/status") as status:  # noqa: PTH123 (pathlib would grow the floor)
+        with open("/proc/self/status") as status:
             return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
     except (FileNotFoundError, StopIteration):
         return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) // _RSS_UNIT
@@ -383,8 +383,8 @@ def _children(pid: int) -> list[int]:
     """A process's children (of this process, on Linux, adopted orphans as well)."""
     found: list[int] = []
     try:
-        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 (pathlib would grow the floor)
-            with open(f"/proc/{pid}/task/{thread}/children") as listing:  # noqa: PTH123
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/children") as listing:
                 found += map(int, listing.read().split())
     except (FileNotFoundError, ProcessLookupError):
         pass

@@ -208,7 +208,7 @@ def _become(argv: list[str], environ: dict[str, str], fds: tuple[int, int, int],
 
 def _group(tid: int) -> int:
     """The process that a task belongs to; itself where /proc does not say."""
-    with contextlib.suppress(OSError), open(f"/proc/{tid}/status", "rb") as status:  # noqa: PTH123 (as in spawner.py)
+    with contextlib.suppress(OSError), open(f"/proc/{tid}/status", "rb") as status:
         for line in status:
             if line.startswith(b"Tgid:"):
                 return int(line.split()[1])
@@ -218,12 +218,12 @@ def _group(tid: int) -> int:
 def _program(pid: int) -> dict[str, Any]:
     """What ``pid`` has just become: the name it was started by, the file that runs, the script that this file reads."""
     executable, name, words = "", "", []
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/comm", "rb") as comm:  # noqa: PTH123
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/comm", "rb") as comm:
         name = _text(comm.read().removesuffix(b"\n"))
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as line:  # noqa: PTH123
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as line:
         words = [_text(word) for word in line.read(1 << 16).split(b"\0", 3)[:3]]
     with contextlib.suppress(OSError):
-        executable = _text(os.readlink(f"/proc/{pid}/exe".encode()))  # noqa: PTH115
+        executable = _text(os.readlink(f"/proc/{pid}/exe".encode()))
     script = ""
     # comm is the first 15 bytes of the file that was executed: for a script its own, not its interpreter's.
     for place, word in enumerate((*words, executable)):
@@ -244,7 +244,7 @@ def _gains_rights(pid: int) -> bool:
     """Whether the program that ``pid`` has become is setuid, setgid or has capabilities of its own."""
     file = f"/proc/{pid}/exe"
     try:
-        mode = os.stat(file).st_mode  # noqa: PTH116
+        mode = os.stat(file).st_mode
         return bool(mode & (stat.S_ISUID | stat.S_ISGID)) or bool(os.getxattr(file, "security.capability"))
     except OSError:
         return False  # no such attribute, or a file that we may not even read

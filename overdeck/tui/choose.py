@@ -6,11 +6,12 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.style import Style
 from textual.widgets import Label, Static
+
+from overdeck.tui.box import Box
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,7 @@ class Choose(ModalScreen[tuple[str, ...] | None]):
 
     DEFAULT_CSS = """
     Choose { align: center middle; }
-    Choose > VerticalScroll {
-        width: 76; max-width: 100%; height: auto; max-height: 100%; padding: 0 2; border: round $primary;
-        background: $surface;
-    }
     Choose #choices { margin: 1 0; link-style: none; link-background: $surface; link-color: $foreground; }
-    Choose Label { width: 100%; }
     Choose #refused { color: $error; }
     """
 
@@ -55,7 +51,7 @@ class Choose(ModalScreen[tuple[str, ...] | None]):
         self._ticked = {choice.key for choice in choices}
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(can_focus=False):
+        with Box(can_focus=False):
             yield Label(self._title, markup=False, id="question")
             yield Static("", id="choices")
             yield Static(self._about, markup=False, id="about")

@@ -7,9 +7,10 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Input, Label, Static
+
+from overdeck.tui.box import Box
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,7 @@ class Form(ModalScreen[dict[str, str] | None]):
 
     DEFAULT_CSS = """
     Form { align: center middle; }
-    Form > VerticalScroll {
-        width: 76; max-width: 100%; height: auto; max-height: 100%; padding: 0 2; border: round $primary;
-        background: $surface;
-    }
     Form Input { height: 1; margin-bottom: 1; background: $boost; }
-    Form Label { width: 100%; }
     Form #refused { color: $error; }
     """
 
@@ -48,7 +44,7 @@ class Form(ModalScreen[dict[str, str] | None]):
         self._refused = refused
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(can_focus=False):
+        with Box(can_focus=False):
             yield Label(self._title, markup=False, id="question")
             if self._about:
                 yield Static(self._about, markup=False, id="about")

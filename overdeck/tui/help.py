@@ -6,12 +6,12 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from overdeck.tui.actions import Action
+from overdeck.tui.box import Box
 
 
 def key_lines(actions: Sequence[tuple[Action, str | None]]) -> list[tuple[str, str | None]]:
@@ -26,13 +26,7 @@ class Help(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q", "dismiss", "Close")]
 
-    DEFAULT_CSS = """
-    Help { align: center middle; }
-    Help > VerticalScroll {
-        width: 76; max-width: 100%; height: auto; max-height: 100%; padding: 0 2; border: round $primary;
-        background: $surface;
-    }
-    """
+    DEFAULT_CSS = "Help { align: center middle; }"
 
     def __init__(
         self, title: str, actions: Sequence[tuple[Action, str | None]], folder: Path | None = None
@@ -55,5 +49,5 @@ class Help(ModalScreen[None]):
         ]
         if self._folder is not None:
             lines += [Content(f"PATH does not lead to this overdeck; its commands are in {self._folder}")]
-        with VerticalScroll():
+        with Box():
             yield Static(Content("\n").join(lines), id="keys")

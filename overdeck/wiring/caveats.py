@@ -6,6 +6,7 @@ from pathlib import Path
 
 from overdeck.authoring.fleet import front_command
 from overdeck.dispatch.planning import Fleet, Recipe
+from overdeck.git import work_trees
 from overdeck.wiring.entries import Group
 from overdeck.wiring.settings import Settings
 from overdeck.wiring.target import TARGETS, argv_of, unserved
@@ -18,9 +19,7 @@ def short_lived(recipe: Recipe) -> Iterator[str]:
     program = front_command(recipe)[0]
     for path in (Path(program), Path(recipe.entry)) if program != recipe.python else (Path(recipe.entry),):
         # a package manager that is itself a git clone (pyenv) is no project of anybody's
-        checkout = next(
-            (up for up in path.parents if (up / ".git").exists() and (up / "pyproject.toml").exists()), ""
-        )
+        checkout = next((top for top in work_trees(path.parent) if (top / "pyproject.toml").exists()), "")
         if any(path.is_relative_to(folder) for folder in _TEMPORARY):
             kind = "a temporary folder"
         elif checkout and any((up / "pyvenv.cfg").is_file() for up in path.parents):

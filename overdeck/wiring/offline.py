@@ -141,7 +141,7 @@ def _leave_nobody(worker: int) -> None:
             os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
             return
-        time.sleep(0.005)
+        time.sleep(0.005)  # what was killed takes a moment to be gone; the wait for children says when
 
 
 def _below(pid: int) -> list[int]:

@@ -38,11 +38,6 @@ def unread_above(folder: Path, home: Path) -> list[Path]:
     return [file for name in PROJECT_FILES.values() if (file := project / ".claude" / name).is_file()]
 
 
-def usual_paths(places: Places, project: Path) -> list[Path]:
-    """Where Claude Code looks for user, project and local settings; each path once."""
-    return clients.named("claude").usual_paths(places, project)
-
-
 def all_files(
     places: Places,
     project: Path,

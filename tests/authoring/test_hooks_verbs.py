@@ -4,12 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from fronts import PAYLOADS, bash, recorded
+from fronts import bash, recorded
 from homes import Home
 
 from overdeck.paths import shipped
-
-BASH = PAYLOADS / "claude-code" / "PreToolUse.Bash.json"
 
 
 def own_module(home: Home, body: str, *, toml: str = "") -> Path:

@@ -96,7 +96,7 @@ EVENTS = st.tuples(
 )
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(events=st.lists(EVENTS, max_size=60), cuts=st.lists(st.integers(0, 60), max_size=2), twice=st.booleans())
 def test_when_it_is_replayed_changes_no_batch(
     events: list[tuple[str, str, int]], cuts: list[int], twice: bool

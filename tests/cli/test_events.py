@@ -33,8 +33,10 @@ def write(home: Home, text: str) -> None:
 @contextmanager
 def tailing(home: Home, *args: str) -> Iterator[subprocess.Popen[str]]:
     argv = [*argv_of("overdeck"), "events", "tail", *args]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
-    with subprocess.Popen(argv, env=home.environment(), text=True, **pipes) as tail:  # type: ignore[call-overload]
+    with subprocess.Popen(
+        argv, env=home.environment(), text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+    ) as tail:  # fmt: skip
         try:
             yield tail
         finally:

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from overdeck.dispatch.payload import Payload, Searched, receive
@@ -43,7 +43,6 @@ def sent_in_pieces(pieces: list[bytes], *, close: bool) -> Payload:
     return payload
 
 
-@settings(deadline=None)
 @given(DOCUMENTS, st.data())
 def test_a_document_in_any_pieces_on_an_open_pipe_is_whole(value: dict[str, Any], data: st.DataObject) -> None:
     raw = json.dumps(value, ensure_ascii=data.draw(st.booleans())).encode()

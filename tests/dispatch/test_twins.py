@@ -18,14 +18,14 @@ from overdeck.dispatch.matchers import routes
 from overdeck.dispatch.payload import Payload
 from overdeck.dispatch.plan import Module, Plan
 
-SANITIZED = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-Wno-unused-function")
+SANITIZED = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 
 
 @pytest.fixture(scope="session")
 def probe(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compiled(tmp_path_factory.mktemp("probe"), *SANITIZED, "-DOVERDECK_PROBE")
+    return compiled(tmp_path_factory.mktemp("probe"), *SANITIZED, door=Path(__file__).resolve().parent / "probe.c")
 
 
 def decided(probe: Path, folder: Path, plan: Plan, raw: bytes) -> tuple[str, set[str]]:
@@ -143,6 +143,15 @@ def test_a_short_word_is_found_wherever_it_stands_in_a_long_text(
     assert bool(ids) is (where != "nowhere")
 
 
+def test_a_second_search_has_as_much_room_as_the_first(probe: Path, tmp_path: Path) -> None:
+    plan = plan_with_gate()
+    plan.modules.append(Module("whole", "gate", ["*"], literals_in_payload=True))
+    for number, module in enumerate(plan.modules):
+        module.literals = [f"x{number}{word:05}y".ljust(51, "z") for word in range(400)]  # 20,000 pairs of 32,768
+    raw = json.dumps({"tool_name": "Bash", "tool_input": "re mi na " * 6_000}).encode()
+    assert decided(probe, tmp_path, plan, raw) == ("whole", set())
+
+
 DAMAGE = [
     b"", b"\\", b'"', b"\\u", b"\\ud800", b"{", b"}", b"[", b"]", b",", b":", b"\x00", b"\xff", b"\xc3", b"\xc0\xaf",
     b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"-", b"01", b"1e5", b"1.", b"NaN", b"tru", b"\x1f", b" ", b"\n",
@@ -189,7 +198,7 @@ def test_depth_beyond_the_native_fronts_is_left_to_python(probe: Path, tmp_path:
     assert word == ("whole" if depth < 500 else "broken")
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_damaged_plan_is_never_used_and_never_hurts(probe: Path, tmp_path: Path, data: st.DataObject) -> None:
     raw = bytearray(plan_with_gate().encode())

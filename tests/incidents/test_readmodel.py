@@ -251,7 +251,7 @@ def kept(grown: registry.Registry, tmp_path_factory: pytest.TempPathFactory) -> 
     return next((cache / "incidents").glob("*.sqlite"))
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_flipped_byte_of_a_model_is_harmless(
     grown: registry.Registry, kept: Path, tmp_path_factory: pytest.TempPathFactory, data: Any

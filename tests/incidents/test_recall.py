@@ -187,7 +187,7 @@ KINDS = (
 STEPS = st.tuples(st.sampled_from(KINDS), st.integers(0, 9), st.integers(1, 4))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(steps=st.lists(STEPS, max_size=25))
 def test_it_and_the_fold_agree_on_what_is_open(steps: list[tuple[str, int, int]], tmp_path_factory) -> None:
     root = tmp_path_factory.mktemp("registry")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fronts import Front, Reply, ambient, configure, emptied, names_of, recorded, with_events
+from fronts import Front, Reply, ambient, emptied, names_of, recorded, with_events
 
 from overdeck.dispatch.kit import markdownlinks
 from overdeck.dispatch.kit.ownfolder import Folder
@@ -101,7 +101,7 @@ def test_the_model_hears_of_front_matter_that_cannot_be_read_and_the_entry_stays
 
 
 def test_a_document_is_known_by_where_it_really_is(documents: Front, tmp_path: Path) -> None:
-    configure(documents, f'[modules.frontmatter-sync]\nfolders = ["{tmp_path}/w"]\n')
+    documents.configure(f'[modules.frontmatter-sync]\nfolders = ["{tmp_path}/w"]\n')
     (tmp_path / "w").mkdir()
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "PRD.md").write_text(DOCUMENT)
@@ -279,7 +279,7 @@ def test_documents_that_cannot_be_read_in_one_turns_time_are_read_in_the_next(
     documents = ambient(tmp_path / "front", IDS)
     module = documents.modules / "doc-integrity" / "module.py"
     module.write_text(module.read_text().replace("\nSECONDS = 1.0\n", "\nSECONDS = 0.005\n"))
-    configure(documents)
+    documents.configure()
     for number in range(30):
         text = f"[y](gone{number}.md)\n" + "nothing [here] to follow\n" * 2_000
         (repository / "docs" / f"{number:02}.md").write_text(text)
@@ -293,7 +293,7 @@ def test_documents_that_cannot_be_read_in_one_turns_time_are_read_in_the_next(
 def test_a_sync_and_a_look_are_events(repository: Path, tmp_path: Path) -> None:
     documents = ambient(tmp_path / "front", IDS)
     with_events(documents)
-    configure(documents)
+    documents.configure()
     wrote(documents, tmp_path / "w" / "PRD.md")
     (repository / "src" / "a.py").unlink()
     stopped(documents, repository)
@@ -353,7 +353,7 @@ def test_a_folder_of_many_files_is_looked_at_as_far_as_the_bound(repository: Pat
     documents = ambient(tmp_path / "front", IDS)
     module = documents.modules / "doc-integrity" / "module.py"
     module.write_text(module.read_text().replace("\nMAX_ENTRIES = 20_000\n", "\nMAX_ENTRIES = 20\n"))
-    configure(documents)
+    documents.configure()
     for number in range(30):
         (repository / "docs" / f"{number}.md").write_text("")
     stopped(documents, repository)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fronts import Front, Reply, ambient, configure, emptied, names_of, recorded, with_events
+from fronts import Front, Reply, ambient, emptied, names_of, recorded, with_events
 
 from overdeck.dispatch.kit.lastresponse import last_response
 from overdeck.dispatch.kit.sessionnames import keep as keep_name
@@ -217,7 +217,7 @@ def test_two_sessions_of_one_second_and_one_name_have_a_file_each(kept: Front) -
 
 def test_the_owners_folder_is_used_and_nothing_beside_it(kept: Front, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
-    configure(kept, f'[modules.work-capture]\nfolder = "{notes}"\n')
+    kept.configure(f'[modules.work-capture]\nfolder = "{notes}"\n')
     answered(kept, "SUMMARY: ../../etc/passwd\nfalls/over\n" + LONG, session_id="../../../x\ny")
     (file,) = files(kept, notes)
     assert file.parent.parent == notes and "\\ny" in file.read_text()
@@ -239,7 +239,7 @@ def test_a_folder_that_leads_elsewhere_is_not_written_and_the_turn_ends_all_the_
     elif what == "month is a link":
         notes.mkdir()
         (notes / time.strftime("%Y-%m", time.gmtime())).symlink_to(outside)
-    configure(kept, f'[modules.work-capture]\nfolder = "{path}"\n')
+    kept.configure(f'[modules.work-capture]\nfolder = "{path}"\n')
     assert answered(kept, LONG).stdout == ""
     assert list(outside.iterdir()) == [] and len(kept.errors("work-capture")) == 1
     assert what != "file" or notes.read_text() == "mine"
@@ -265,7 +265,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
 def test_on_a_disk_that_takes_nothing_the_call_goes_on_and_the_old_file_stays(
     kept: Front, small: Path, what: str
 ) -> None:
-    configure(kept, f'[modules.work-capture]\nfolder = "{small}"\n')
+    kept.configure(f'[modules.work-capture]\nfolder = "{small}"\n')
     answered(kept, LONG)
     (file,) = files(kept, small)
     before = file.read_bytes()
@@ -334,7 +334,7 @@ def test_killed_at_any_moment_no_file_is_half_there(kept: Front) -> None:
 def test_what_was_kept_is_an_event_and_no_event_holds_a_text(tmp_path: Path) -> None:
     kept = ambient(tmp_path, IDS)
     with_events(kept)
-    configure(kept)
+    kept.configure()
     prompted(kept, "Fix the login page")
     prompted(kept, "Fix the logout page")
     answered(kept, LONG)

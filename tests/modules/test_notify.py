@@ -21,10 +21,9 @@ NOTIFY = names_of("notify")
 class Server(ThreadingHTTPServer):
     """A notice server on the loopback device: what it got, and what it answers."""
 
-    status = 200
-    headers: dict[str, str] = {}  # noqa: RUF012
-
     def __init__(self) -> None:
+        self.status = 200
+        self.headers: dict[str, str] = {}
         self.got: list[tuple[str, dict[str, Any]]] = []
         super().__init__(("127.0.0.1", 0), Handler)
 

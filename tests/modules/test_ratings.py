@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from fronts import Front, names_of, recorded
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 RATINGS = names_of("ratings")
@@ -120,7 +120,6 @@ def test_a_line_that_was_cut_short_takes_no_rating_with_it(front: Front) -> None
     assert json.loads(path.read_text().splitlines()[1])["rating"] == 7
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine says nothing of the form
 @given(st.one_of(st.text(), st.from_regex(r"\s*(10|[0-9]{1,3})(/1?0)?[ \-–:,.a-z0-9]{0,12}", fullmatch=True)))
 @example("10 out of 10, I love it")
 @example("I would give this a 9")

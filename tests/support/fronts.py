@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from overdeck.authoring.fleet import entry_path, interpreter
+from overdeck.authoring.fleet import entry_path, front_sources, interpreter
 from overdeck.dispatch import planning
+from overdeck.dispatch.kit import asking
 from overdeck.dispatch.manifest import read_manifest
 from overdeck.dispatch.planning import Recipe
 from overdeck.dispatch.writing import replace
@@ -87,6 +88,7 @@ class Front:
         self.state = root / "state"
         self.plans = self.state / "plans" / client
         self.config = root / "config.toml"
+        self.packs: list[str] = []
         for folder in (self.modules, self.user, self.plans):
             folder.mkdir(parents=True, mode=0o700)
         self.recipe = Recipe(
@@ -124,9 +126,22 @@ class Front:
         """Shipped modules, these and no others, switched on by their packs; ``more``: lines of their tables, by id."""
         for id in ids:
             shutil.copytree(shipped("modules", id), self.modules / id, dirs_exist_ok=True)
-        packs = sorted({read_manifest(str(self.modules / id)).pack for id in ids})
-        tables = "".join(f"[modules.{id}]\n{lines}\n" for id, lines in (more or {}).items())
-        self.config.write_text(f"packs = {json.dumps(packs)}\n{tables}")
+        self.packs = sorted({read_manifest(str(self.modules / id)).pack for id in ids})
+        self._write_config("".join(f"[modules.{id}]\n{lines}\n" for id, lines in (more or {}).items()))
+
+    def configure(self, tables: str = "") -> None:
+        """The packs that ``ship`` switched on, with these tables and no others; all plans are made again."""
+        self._write_config(tables)
+        self.install()
+
+    def _write_config(self, tables: str) -> None:
+        self.config.write_text(f"packs = {json.dumps(self.packs)}\n{tables}")
+
+    def silence(self, session: str) -> None:
+        """What ``overdeck hooks off --session`` leaves behind."""
+        mark = Path(asking.off_mark(str(self.state), session))
+        mark.parent.mkdir(exist_ok=True)
+        mark.write_text(session)
 
     def install(self, *events: str) -> None:
         """Write recipe and plans, as ``overdeck install`` does; where a few events are enough, their plans alone."""
@@ -157,6 +172,22 @@ class Front:
         )
         return reply(done.returncode, done.stdout, done.stderr)
 
+    def started(self, payload: dict[str, Any], **run: Any) -> "subprocess.Popen[bytes]":
+        """A call under way that has its whole payload; what it says and its end are the caller's to wait for."""
+        call = subprocess.Popen(
+            self.argv(str(payload["hook_event_name"])),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={"PATH": os.defpath, "HOME": str(self.root)},
+            **run,
+        )
+        assert call.stdin is not None
+        call.stdin.write(json.dumps(payload).encode())
+        call.stdin.close()
+        call.stdin = None
+        return call
+
     def fires(self) -> list[dict[str, Any]]:
         return _lines(self.state / "hook-fires.jsonl")
 
@@ -175,12 +206,6 @@ def ambient(root: Path, ids: tuple[str, ...], client: str = "claude") -> Front:
     return front
 
 
-def configure(front: Front, toml: str = "") -> None:
-    """Switch the pack on with these tables beside it."""
-    front.config.write_text(f'packs = ["ambient"]\n{toml}')
-    front.install()
-
-
 def emptied(front: Front) -> Front:
     """The same front as on its first day, for the next test: making its plans is what takes time."""
     for folder in ("modules", "errors"):
@@ -189,8 +214,8 @@ def emptied(front: Front) -> Front:
             shutil.rmtree(path)
     for log in front.state.glob("*.jsonl"):
         log.unlink()
-    if front.config.read_text() != 'packs = ["ambient"]\n':
-        configure(front)
+    if front.config.read_text().count("\n") > 1:
+        front.configure()
     return front
 
 
@@ -207,9 +232,11 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
 
 
-def compiled(folder: Path, *flags: str, compiler: str = "cc") -> Path:
-    """The native front, built here from the tree's launcher.c."""
+def compiled(folder: Path, *flags: str, compiler: str = "cc", door: Path | None = None) -> Path:
+    """The native front, built here from the tree's files; with a test's own ``door`` in place of its ``main``."""
     front = folder / "overdeck-hook"
-    source = entry_path().parent / "launcher.c"
-    subprocess.run([compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", *flags, "-o", front, source], check=True)
+    sources = [path for path in front_sources() if path.suffix == ".c" and not (door and path.stem == "launcher")]
+    include = ["-iquote", str(sources[0].parent)]  # not -I: it has files named as the system's headers are
+    argv = [compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", *include, *flags, "-o", front, *sources]
+    subprocess.run([*argv, door] if door else argv, check=True)
     return front

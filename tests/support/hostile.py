@@ -1,5 +1,7 @@
 """Modules that do what a module should not, and what is left of them."""
 
+import os
+import signal
 import time
 from pathlib import Path
 
@@ -45,10 +47,15 @@ STARTED = {
 
 
 def survivors(mark: str) -> list[int]:
-    """Pids of ``sleep MARK`` processes that are still alive two seconds on: a kill takes a moment to arrive."""
+    """Pids of ``sleep MARK`` processes that were still alive two seconds on, for a kill takes a moment to arrive.
+
+    They are killed now: a test that fails leaves nothing behind.
+    """
     deadline = time.monotonic() + 2
     while (alive := sleeping(mark)) and time.monotonic() < deadline:
         time.sleep(0.02)  # a poll: ended as soon as none is left
+    for pid in alive:
+        os.kill(pid, signal.SIGKILL)
     return alive
 
 

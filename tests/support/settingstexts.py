@@ -56,7 +56,9 @@ def documents(draw: st.DrawFn, *, members: int = 0) -> str:
 
 
 def _wild(draw: st.DrawFn, value: Any) -> str:
-    blank = lambda: draw(blanks)  # noqa: E731
+    def blank() -> str:
+        return draw(blanks)
+
     if isinstance(value, dict) or (isinstance(value, list) and value):
         opening, closing = ("{", "}") if isinstance(value, dict) else ("[", "]")
         items = (

@@ -69,7 +69,7 @@ _STEP = st.one_of(
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @example(
     steps=[
         ("lines", FIRES, [60, 30]),

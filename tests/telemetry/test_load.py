@@ -164,13 +164,13 @@ def _logs(usual: dict[str, Any]) -> st.SearchStrategy[bytes]:
     return st.lists(line, min_size=1, max_size=12).map(lambda some: b"".join(one + b"\n" for one in some))
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(raw=_logs(FIRE))
 def test_fires_are_the_same_by_sql_and_by_python(connection: Any, raw: bytes) -> None:
     assert by_database(connection, "fires", raw) == by_python("fires", raw)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(raw=_logs(CALL))
 def test_calls_are_the_same_by_sql_and_by_python(connection: Any, raw: bytes) -> None:
     assert by_database(connection, "calls", raw) == by_python("calls", raw)

@@ -36,7 +36,7 @@ def assert_counts_are_of_the_rows(user: "User") -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(
     ticks=st.lists(
         st.lists(

@@ -1,12 +1,10 @@
-"""``overdeck adopt``: hooks of a settings file become modules, with proof, and come back byte for byte."""
+"""``overdeck adopt``: hooks of a settings file become modules, with proof."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from adopthome import BASH, DENY, AdoptHome, group
@@ -17,12 +15,13 @@ from overdeck.process import argv_of
 sys.path.insert(0, str(Path(__file__).parent / "adopted"))
 from settings import settings as public_patterns
 
-HOOKS = Path(__file__).parent / "adopted" / "hooks"
-
 
 @pytest.fixture
 def home(tmp_path: Path) -> AdoptHome:
     return AdoptHome(tmp_path / "home")
+
+
+HOOKS = Path(__file__).parent / "adopted" / "hooks"
 
 
 @pytest.mark.timeout(900)
@@ -48,27 +47,6 @@ def test_hooks_after_public_patterns_say_the_same_and_come_back_byte_for_byte(ho
     assert home.front("PreToolUse", {**BASH, "tool_input": {"command": "rm -rf /"}})
     assert home.adopt("--undo").code == 0
     assert home.settings.read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("file", "title", "then"),
-    [
-        (".codex/hooks.json", "Codex", "overdeck install --client codex"),
-        ("moved/hooks.json", "Codex", "overdeck install --client codex"),
-        (".gemini/settings.json", "Gemini CLI", "overdeck install --client gemini"),
-        (".cursor/hooks.json", "cursor", "overdeck hooks new"),
-    ],
-)
-def test_hooks_of_another_client_are_refused_with_what_to_do_instead(
-    file: str, title: str, then: str, home: AdoptHome
-) -> None:
-    theirs = home.root / file
-    theirs.parent.mkdir()
-    theirs.write_text(json.dumps({"hooks": {"PreToolUse": [group("Bash", "touch ran")]}}))
-    ran = home.run("overdeck", "adopt", "--settings", str(theirs), "--yes", "--json", env={"CODEX_HOME": "moved"})
-    refused = ran.check_refused(2, "not-claudes", f"{theirs} is {title}'s")
-    assert then in refused["error"]["hint"]
-    assert not home.state.exists()
 
 
 def test_nothing_runs_without_yes_and_the_hooks_are_listed(home: AdoptHome) -> None:
@@ -192,101 +170,10 @@ def test_a_hook_that_does_not_end_stays(home: AdoptHome) -> None:
     assert home.adopt("--yes", "--json").data["hooks"][0]["kind"] == "timeout"
 
 
-@pytest.mark.parametrize(
-    ("event", "matcher", "hook", "why"),
-    [
-        ("PreToolUse", "", {"type": "http", "url": "http://localhost/"}, "http hook"),
-        ("Stop", "", {"type": "prompt", "prompt": "done?"}, "prompt hook"),
-        (
-            "PreToolUse",
-            "",
-            {"type": "command", "command": "true", "if": "Bash(rm *)"},
-            '"if" is judged by the client',
-        ),
-        ("PostToolUse", "", {"type": "command", "command": "true", "asyncRewake": True}, "asyncRewake"),
-        (
-            "PreToolUse",
-            "",
-            {"type": "command", "command": "true", "timeout": 3600},
-            "timeout is not within 10 minutes",
-        ),
-        ("WorktreeCreate", "", {"type": "command", "command": "true"}, "was not measured"),
-        ("PreCompact", "manual", {"type": "command", "command": "true"}, "no matcher at PreCompact"),
-        ("PreToolUse", "Bash(", {"type": "command", "command": "true"}, "matches nothing"),
-        ("PreToolUse", "|", {"type": "command", "command": "true"}, "matches nothing"),
-    ],
-)
-def test_what_no_module_can_stand_for_is_left_with_the_reason(
-    home: AdoptHome, event: str, matcher: str, hook: dict[str, Any], why: str
-) -> None:
-    before = home.wire({event: [group(matcher, hook)]})
-    left = home.adopt("--yes", "--json").data["left"]
-    assert [why in one["why"] for one in left] == [True]
-    assert home.settings.read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    "raw",
-    [b'{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true", "timeout": "5"}]}]}}', b"{,}"],
-)
-def test_a_file_that_the_client_drops_is_refused(home: AdoptHome, raw: bytes) -> None:
-    home.settings.parent.mkdir()
-    home.settings.write_bytes(raw)
-    home.adopt("--yes", "--json").check_refused(2, "refused", "drops the whole file")
-    assert home.settings.read_bytes() == raw
-
-
-@pytest.mark.parametrize("shape", ["crlf", "tabs", "bom", "no-newline", "one-line"])
-def test_undo_gives_back_the_very_bytes_of_any_shape(home: AdoptHome, shape: str) -> None:
-    data = {
-        "a": 1,
-        "hooks": {
-            "PreToolUse": [group("Bash", "true"), group("Edit", "true", "exit 0")],
-            "Stop": [group("", "true")],
-        },
-        "z": [1, {}],
-    }
-    text = json.dumps(data, indent=None if shape == "one-line" else "\t" if shape == "tabs" else 4)
-    raw = text.replace("\n", "\r\n" if shape == "crlf" else "\n").encode() + (
-        b"" if shape == "no-newline" else b"\n"
-    )
-    raw = b"\xef\xbb\xbf" + raw if shape == "bom" else raw
-    home.settings.parent.mkdir()
-    home.settings.write_bytes(raw)
-    assert home.adopt("--yes", "--only", "exit 0", "--json").data["adopted"] == ["hook"]
-    assert home.adopt("--undo", "--json").data["exact"] is True
-    assert home.settings.read_bytes() == raw
-
-
 def test_identical_handlers_are_one_module_with_both_matchers(home: AdoptHome) -> None:
     home.wire({"PreToolUse": [group("Bash", "true"), group("Edit", "true")], "Stop": [group("", "true")]})
     hooks = home.adopt("--yes", "--json").data["hooks"]
     assert [hook["matchers"] for hook in hooks] == [{"PreToolUse": "Bash|Edit", "Stop": "*"}]
-
-
-def test_undo_after_somebody_wrote_takes_ours_out_and_puts_theirs_back(home: AdoptHome) -> None:
-    command = home.script("refuse.py", DENY)
-    home.wire({"PreToolUse": [group("Bash", command)]})
-    home.adopt("--yes")
-    changed = json.loads(home.settings.read_bytes())
-    changed["hooks"]["PreToolUse"].append(group("Edit", "echo later"))
-    home.settings.write_text(json.dumps(changed))
-    assert home.adopt("--undo", "--json").data["exact"] is False
-    groups = json.loads(home.settings.read_bytes())["hooks"]["PreToolUse"]
-    assert groups == [group("Edit", "echo later"), group("Bash", command)]
-    assert not list(home.modules.iterdir())
-
-
-def test_undo_without_an_adoption_says_so(home: AdoptHome) -> None:
-    home.adopt("--undo", "--json").check_refused(3, "not-found", "nothing is adopted")
-
-
-def test_two_adoptions_are_undone_together(home: AdoptHome) -> None:
-    before = home.wire({"PreToolUse": [group("Bash", "true", "exit 0")]})
-    home.adopt("--yes", "--only", "true")
-    home.adopt("--yes", "--only", "exit 0")
-    assert home.adopt("--undo", "--json").data["exact"] is True
-    assert home.settings.read_bytes() == before
 
 
 def test_check_finds_a_script_that_says_something_else_now_than_it_did_in_the_fork(home: AdoptHome) -> None:
@@ -364,38 +251,6 @@ def test_a_plugins_hooks_stay_the_plugins(home: AdoptHome, tmp_path: Path) -> No
     assert ["plugin" in one["why"] for one in left] == [True]
 
 
-def test_uninstall_does_not_leave_adopted_hooks_without_an_entry(home: AdoptHome) -> None:
-    before = home.wire({"PreToolUse": [group("Bash", "true")]})
-    home.adopt("--yes")
-    home.run("overdeck", "uninstall", "--json").check_refused(2, "adopted", "run through our entries only")
-    home.adopt("--undo")
-    assert home.run("overdeck", "uninstall").code == 0
-    assert home.settings.read_bytes() == before
-
-
-def test_a_failure_on_the_way_leaves_everything_as_it_was(home: AdoptHome) -> None:
-    before = home.wire({"PreToolUse": [group("Bash", "true")]})
-    broken = home.modules / "broken"
-    broken.mkdir(parents=True)
-    (broken / "module.toml").write_text('id = "broken"\n')
-    home.adopt("--yes", "--json").check_refused(2, "bad-manifest", "broken")
-    assert home.settings.read_bytes() == before
-    assert [path.name for path in home.modules.iterdir()] == ["broken"]
-    assert not (home.root / ".config" / "overdeck" / "config.toml").exists()
-
-
-def test_a_file_that_changes_during_the_replay_is_not_overwritten(home: AdoptHome) -> None:
-    # the replay keeps a hook from what it calls its home; this one knows the file by another way
-    outside = home.root.parent / "writer"
-    outside.write_text(f"#!/bin/sh\necho ' ' >> {home.settings}\n")
-    outside.chmod(0o755)
-    home.wire({"PreToolUse": [group("Bash", str(outside))]})
-    refused = home.adopt("--yes", "--json").check_refused(2, "refused", "it changed while its hooks were replayed")
-    assert refused["error"]["hint"]
-    assert b"--by-overdeck" not in home.settings.read_bytes()
-    assert not home.modules.exists() or not list(home.modules.iterdir())
-
-
 def test_a_script_with_a_neighbour_named_like_the_standard_library_is_started_as_before(home: AdoptHome) -> None:
     home.script("queue.py", "WORD = 'mine'\n")
     text = "import json, queue\nprint(json.dumps({'systemMessage': queue.WORD}))\n"
@@ -403,136 +258,3 @@ def test_a_script_with_a_neighbour_named_like_the_standard_library_is_started_as
     hook = home.adopt("--yes", "--json").data["hooks"][0]
     assert (hook["kind"], "queue.py beside it" in hook["how"]) == ("equal", True)
     assert home.front("PreToolUse", BASH)["systemMessage"] == "mine"
-
-
-@pytest.fixture(params=["the switch is recorded", "no switch is recorded"])
-def killed(home: AdoptHome, request: pytest.FixtureRequest) -> bytes:
-    """A home as a kill leaves it that comes between an adoption's modules and its settings; the settings' bytes."""
-    before = home.wire({"PreToolUse": [group("Bash", "true")]})
-    home.adopt("--yes")
-    home.settings.write_bytes(before)
-    switches = home.state / "adopted" / "switches.json"
-    [switch] = json.loads(switches.read_bytes())
-    pending = {
-        "file": switch["file"],
-        "before": switch["before"],
-        "ids": ["hook"],
-        "config": switch["made_config"],
-    }
-    (switches.parent / "pending.json").write_text(json.dumps(pending))
-    if request.param != "the switch is recorded":
-        switches.unlink()
-    return before
-
-
-def test_the_modules_of_a_killed_adoption_go_with_the_next_one(home: AdoptHome, killed: bytes) -> None:
-    ran = home.adopt("--yes", "--json")
-    assert ran.data["adopted"] == ["hook"] and "killed" in ran.err
-    assert [path.name for path in home.modules.iterdir()] == ["hook"]
-    home.adopt("--undo")
-    assert home.settings.read_bytes() == killed and not list(home.modules.iterdir())
-
-
-def test_undo_takes_away_the_modules_of_a_killed_adoption(home: AdoptHome, killed: bytes) -> None:
-    ran = home.adopt("--undo", "--json")
-    assert (ran.code, ran.data["undone"]) == (0, ["hook"])
-    assert home.settings.read_bytes() == killed and not list(home.modules.iterdir())
-    assert not (home.root / ".config" / "overdeck" / "config.toml").exists()
-    home.adopt("--undo", "--json").check_refused(3, "not-found", "nothing is adopted")
-
-
-def test_an_adoption_that_was_made_is_not_taken_for_a_killed_one(home: AdoptHome) -> None:
-    home.wire({"PreToolUse": [group("Bash", "true")]})
-    home.adopt("--yes")
-    [switch] = json.loads((home.state / "adopted" / "switches.json").read_bytes())
-    pending = {"file": switch["file"], "before": switch["before"], "ids": ["hook"], "config": ""}
-    (home.state / "adopted" / "pending.json").write_text(json.dumps(pending))
-    home.adopt("--yes")
-    assert [path.name for path in home.modules.iterdir()] == ["hook"]
-    assert not (home.state / "adopted" / "pending.json").exists()
-
-
-def test_a_pending_record_that_names_a_folder_elsewhere_is_not_followed(home: AdoptHome, killed: bytes) -> None:
-    precious = home.root / ".config" / "precious"
-    precious.mkdir()
-    file = home.state / "adopted" / "pending.json"
-    file.write_text(file.read_text().replace('"hook"', '"../../precious"'))
-    home.adopt("--undo")
-    assert precious.is_dir()
-
-
-def test_a_hook_that_prints_for_ever_is_stopped_and_stays(home: AdoptHome) -> None:
-    home.wire({"PreToolUse": [group("Bash", "yes")]})
-    hook = home.adopt("--yes", "--json").data["hooks"][0]
-    assert (hook["kind"], "more than" in hook["why"]) == ("timeout", True)
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "cat ~nobody-of-this-name/x.py; true",
-        f"true /{'x' * 300}/y.py",
-        f"true ~/{'x' * 5000}.sh",
-        "true ~/loop.py",
-    ],
-    ids=["no home", "a long name", "a long path", "a loop"],
-)
-def test_a_command_may_name_any_path(home: AdoptHome, command: str) -> None:
-    (home.root / "loop.py").symlink_to("loop.py")
-    home.wire({"PreToolUse": [group("Bash", command)]})
-    ran = home.adopt("--yes", "--json")
-    assert (ran.code, len(ran.data["adopted"])) == (0, 1)
-    assert home.run("overdeck", "audit").code == 0
-
-
-def test_what_a_command_names_by_way_of_dots_is_not_copied_out_of_the_room(
-    home: AdoptHome, tmp_path: Path
-) -> None:
-    """``~/../../x`` from the room's home, which lies deeper than the real one, is another place."""
-    outside = tmp_path / "outside" / "x.py"
-    outside.parent.mkdir()
-    outside.write_text("print(1)\n")
-    temporary = tmp_path / "a" / "b"
-    temporary.mkdir(parents=True)
-    # six folders up from the room's home is the parent of TMPDIR, from the real one (whose path is short) the root
-    assert len(home.root.parents) <= 6
-    home.wire({"PreToolUse": [group("Bash", f"python3 ~/{'../' * 6}{str(outside)[1:]}")]})
-    home.run("overdeck", "adopt", "--yes", env={"TMPDIR": str(temporary)})
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "home", "outside"]
-    assert not list(temporary.iterdir()) and [path.name for path in temporary.parent.iterdir()] == ["b"]
-
-
-@pytest.mark.parametrize(("command", "why"), [("true\0x", "NUL"), ("echo \ud800", "half a letter")])
-def test_a_hook_that_no_program_can_be_started_with_stays_and_keeps_no_other(
-    home: AdoptHome, command: str, why: str
-) -> None:
-    home.wire({"PreToolUse": [group("Bash", command, "true")]})
-    data = home.adopt("--yes", "--json").data
-    assert data["adopted"] == ["hook"]
-    assert [why in one["why"] for one in data["left"]] == [True]
-
-
-def test_settings_that_are_no_utf8_are_refused_in_words(home: AdoptHome) -> None:
-    home.wire({"PreToolUse": [group("Bash", "true")]})
-    raw = home.settings.read_bytes().replace(b"{", b'{"x": "\xe9",', 1)
-    home.settings.write_bytes(raw)
-    home.adopt("--yes", "--json").check_refused(2, "refused", "not UTF-8")
-    assert home.settings.read_bytes() == raw
-
-
-def test_a_command_of_several_lines_begins_no_line_of_ours(home: AdoptHome) -> None:
-    """To GitHub a line that begins with ``::`` is a command of its own."""
-    home.wire({"PreToolUse": [group("Bash", "true\n::error::done")]})
-    for ran in (home.adopt(), home.adopt("--dry-run"), home.run("overdeck", "audit", "--measure")):
-        assert "::error::done" in ran.out + ran.err
-        assert not [line for line in (ran.out + ran.err).splitlines() if line.strip().startswith("::")]
-
-
-def test_payloads_that_are_pipes_or_devices_are_passed_over(home: AdoptHome, tmp_path: Path) -> None:
-    folder = tmp_path / "payloads"
-    folder.mkdir()
-    os.mkfifo(folder / "a.json")
-    (folder / "b.json").symlink_to("/dev/zero")
-    (folder / "c.json").write_text(json.dumps(BASH))
-    home.wire({"PreToolUse": [group("Bash", "true")]})
-    assert home.adopt("--yes", "--payloads", str(folder), "--json").data["adopted"] == ["hook"]

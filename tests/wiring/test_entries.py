@@ -14,7 +14,7 @@ THEIRS = {"matcher": "Write", "hooks": [{"type": "command", "command": "true"}]}
 
 
 @given(documents())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_put_and_take_give_the_same_text_back(text):
     edit = put(text, WANTED, drop_others=True)
 
@@ -22,7 +22,7 @@ def test_put_and_take_give_the_same_text_back(text):
 
 
 @given(documents())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_put_twice_is_put_once(text):
     once = put(text, WANTED, drop_others=True).text
 
@@ -30,7 +30,7 @@ def test_put_twice_is_put_once(text):
 
 
 @given(documents(members=1))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_an_edit_elsewhere_in_between_survives_alone(text):
     def edited(json_text: str) -> str:
         return json_text.replace("{", '{"edited in between": [1, 2],', 1)
@@ -41,7 +41,7 @@ def test_an_edit_elsewhere_in_between_survives_alone(text):
 
 
 @given(documents())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_document_means_what_it_meant_and_our_entries(text):
     after = json.loads(put(text, WANTED, drop_others=True).text)
     before = json.loads(text)
@@ -57,7 +57,7 @@ def test_the_document_means_what_it_meant_and_our_entries(text):
 
 
 @given(documents())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_without_a_memory_of_what_was_created_take_leaves_what_is_theirs(text):
     left = json.loads(take(put(text, WANTED, drop_others=True).text, owned=EVERYTHING).text)
     before = json.loads(text)

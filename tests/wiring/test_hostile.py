@@ -90,21 +90,21 @@ def read(client: str, raw: bytes) -> None:
 
 
 @pytest.mark.parametrize("client", NAMES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(place=st.sampled_from(places(WHOLE)), value=values)
 def test_any_value_in_any_place(client, place, value):
     read(client, json.dumps(replaced(WHOLE, place, value)).encode())
 
 
 @pytest.mark.parametrize("client", NAMES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(raw=st.binary(max_size=200) | st.text(alphabet='{}[]:,"hoks\n/*\\u0').map(lambda text: text.encode()))
 def test_any_bytes(client, raw):
     read(client, raw)
 
 
 @pytest.mark.parametrize("client", NAMES)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(cut=st.integers(0, 900), noise=st.binary(max_size=3))
 def test_a_file_with_something_in_the_middle(client, cut, noise):
     whole = json.dumps(WHOLE).encode()

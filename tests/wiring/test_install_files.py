@@ -67,7 +67,7 @@ def test_every_layout_is_back_to_the_byte_and_twice_is_once(home, places, recipe
 
 
 @given(documents(), st.sampled_from(["", "\ufeff"]))
-@tries(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tries(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 def test_any_settings_are_back_to_the_byte_or_were_refused_untouched(home, places, recipe, text, bom):
     content = (bom + text).encode()
     home.settings.write_bytes(content)

@@ -10,11 +10,11 @@ Beside the hot path: only these modules import it.
 
 from __future__ import annotations
 
-import fcntl
 import posix
 import time
 
 from overdeck.dispatch import jsontext
+from overdeck.dispatch.kit import lock
 from overdeck.dispatch.plan import digest, opened, slurp
 from overdeck.dispatch.writing import replace
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FLOOR_S = 60
 """Between two questions, whatever the config says: where the clock is the whole guard, 0 minutes would be a loop."""
 PATIENCE_S = 0.3
-"""How long another call of the session may hold its memory; then this one asks nothing."""
+"""How long another call may hold what is remembered; then this one asks nothing."""
 FORGOTTEN_S = 30 * 24 * 3600
 """Sessions that asked nothing for so long are forgotten when a new one begins."""
 MAX_UNREAD = 64 << 10
@@ -72,40 +72,24 @@ def next_question(
     if not questions or not call.session or is_off(state, call.session):
         return ""
     try:
-        with _Memory(state, call.session) as memory:
-            return memory.take(module, questions, max(FLOOR_S, min_minutes * 60), most, least_rows)
+        _make(folder(state))
+        turn = lock.held(f"{folder(state)}/lock", PATIENCE_S)
+        try:
+            gap_s = max(FLOOR_S, min_minutes * 60)
+            return _Session(state, call.session).take(module, questions, gap_s, most, least_rows)
+        finally:
+            posix.close(turn)
     except (OSError, ValueError):
         return ""
 
 
-class _Memory:
-    """One session's record, read and written under a lock that ends with the process that holds it."""
+class _Session:
+    """What is remembered of one session; whoever reads and writes it holds the lock."""
 
     def __init__(self, state: str, session: str) -> None:
         self.state = state
         self.session = session
         self.path = f"{folder(state)}/{_name(session)}.json"
-        self.lock = -1
-
-    def __enter__(self) -> _Memory:
-        try:
-            posix.mkdir(folder(self.state), 0o700)
-        except FileExistsError:
-            pass
-        self.lock = posix.open(f"{folder(self.state)}/lock", posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC, 0o600)
-        give_up = time.monotonic() + PATIENCE_S
-        while True:
-            try:
-                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return self
-            except BlockingIOError:
-                if time.monotonic() > give_up:
-                    posix.close(self.lock)
-                    raise
-                time.sleep(0.005)  # flock has no deadline of its own
-
-    def __exit__(self, *_: object) -> None:
-        posix.close(self.lock)
 
     def take(self, module: str, questions: list[str], gap_s: int, most: int, least_rows: int) -> str:
         now = time.time()
@@ -183,6 +167,13 @@ def _rows(raw: bytes, session: str) -> int:
             pass  # a torn line is no row
         at = raw.find(needle, end)
     return count
+
+
+def _make(where: str) -> None:
+    try:
+        posix.mkdir(where, 0o700)
+    except FileExistsError:
+        return
 
 
 def _kind(value: object) -> object:

@@ -9,17 +9,14 @@ Beside the hot path: the modules of the pack ``evidence`` import it, and the com
 
 from __future__ import annotations
 
-import fcntl
 import posix
 import time
 
 from overdeck.dispatch import jsontext
+from overdeck.dispatch.kit import regular
+from overdeck.dispatch.kit.upwards import MAX_PATH, is_there, work_trees
 from overdeck.dispatch.plan import digest, distrusted, slurp
 from overdeck.dispatch.writing import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import TracebackType
 
 MAX_LETTERS = 400
 """Of one lesson: what is longer is a page for the repository, not a line that every session reads."""
@@ -33,15 +30,12 @@ MAX_MARKS = 500
 """So many may lie about before it is worth looking for old ones."""
 LEFT_OVER_S = 3600
 """A temporary file so old belongs to a process that was killed."""
-MAX_PATH = 4096
-"""Bytes of a path that can be one; a working folder that is longer is none."""
 MAX_BYTES = 4 << 20
 """Of a project's file: MAX_LESSONS of MAX_LETTERS, whatever letters they are, are a sixth of it."""
 MAX_POINTER = 64 << 10
 MAX_SESSION = 200
 """Letters of a session's id in a line; longer ones are cut there, and mean themselves everywhere else."""
 _NAMED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
-_REGULAR = 0o10  # of a mode's type, as in S_IFREG
 
 
 class Unreadable(Exception):
@@ -62,14 +56,9 @@ class Lesson:
 
 def checkout(cwd: str) -> str:
     """The top of the work tree around ``cwd``, or ``cwd`` itself outside any; empty where that is no path."""
-    if len(cwd) > MAX_PATH or "\0" in cwd:
+    if len(cwd) > MAX_PATH or "\0" in cwd or not cwd.startswith("/"):
         return ""
-    folder = cwd = cwd.rstrip("/")
-    while folder.startswith("/"):
-        if _is_there(f"{folder}/.git"):
-            return folder
-        folder = folder.rpartition("/")[0]
-    return cwd if cwd.startswith("/") else ""
+    return next(work_trees(cwd), cwd.rstrip("/"))
 
 
 def project(top: str) -> str:
@@ -97,28 +86,34 @@ def add(state: str, of: str, session: str, text: str) -> Lesson:
     """
     lesson = Lesson(_now(), session[:MAX_SESSION], text)
     line = jsontext.dumps({"ts": lesson.at, "session": lesson.session, "text": text}).encode()
-    with _Lock(state):
+    turn = _turn(state)
+    try:
         others = [old for old in _lines(state, of) if (kept := _lesson(old)) is None or kept.text != text]
         _write(state, of, [*others[1 - MAX_LESSONS :], line])
         if session:
             replace(_logged(state, session), b"")
         _forget_old(folder(state))
+    finally:
+        posix.close(turn)
     return lesson
 
 
 def forget(state: str, of: str, id: str) -> bool:
     """Take the lesson ``id`` out; whether there was one. Raises as ``add``."""
-    with _Lock(state):
+    turn = _turn(state)
+    try:
         lines = _lines(state, of)
         left = [line for line in lines if (lesson := _lesson(line)) is None or lesson.id != id]
         if len(left) < len(lines):
             _write(state, of, left)
+    finally:
+        posix.close(turn)
     return len(left) < len(lines)
 
 
 def has_kept(state: str, session: str) -> bool:
     """Whether this session has kept a lesson."""
-    return _is_there(_logged(state, session))
+    return is_there(_logged(state, session))
 
 
 def point(state: str, top: str, session: str) -> None:
@@ -157,31 +152,12 @@ def folder(state: str) -> str:
     return f"{state}/memory"
 
 
-class _Lock:
-    """The only writer, until it ends or dies."""
+def _turn(state: str) -> int:
+    """The lock of the only writer, until it is closed."""
+    from overdeck.dispatch.kit import lock  # modules only read
 
-    def __init__(self, state: str) -> None:
-        _make(state)
-        self.fd = posix.open(
-            f"{folder(state)}/lock", posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW, 0o600
-        )
-
-    def __enter__(self) -> None:
-        give_up = time.monotonic() + PATIENCE_S
-        while True:
-            try:
-                fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except BlockingIOError:
-                if time.monotonic() > give_up:
-                    posix.close(self.fd)
-                    raise TimeoutError("another command is writing the memory") from None
-                time.sleep(0.01)  # flock has no deadline of its own
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        posix.close(self.fd)
+    _make(state)
+    return lock.held(f"{folder(state)}/lock", PATIENCE_S)
 
 
 def _make(state: str) -> None:
@@ -200,7 +176,7 @@ def _lines(state: str, of: str) -> list[bytes]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise Unreadable(f"{_file(state, of)}: {error.strerror}") from None
+        raise Unreadable(f"{_file(state, of)}: {error.strerror or 'it is no regular file'}") from None
 
 
 def _write(state: str, of: str, lines: list[bytes]) -> None:
@@ -217,14 +193,10 @@ def _lesson(line: bytes) -> Lesson | None:
 
 
 def _read(path: str, most: int = MAX_BYTES) -> bytes:
-    """A regular file of ours; raises OSError, or Unreadable for what is none (a pipe would never end) or over ``most``
-    bytes.
-    """
-    fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK)
+    """A regular file of ours; raises OSError, or Unreadable for what others may write, or is over ``most`` bytes."""
+    fd = regular.opened(path)
     try:
         st = posix.fstat(fd)
-        if st.st_mode >> 12 != _REGULAR:
-            raise Unreadable(f"{path} is no regular file")
         distrust = distrusted(path, st)
         if distrust:
             raise Unreadable(distrust)
@@ -245,14 +217,6 @@ def _forget_old(where: str) -> None:
                 posix.unlink(f"{where}/{name}")
         except OSError:
             continue
-
-
-def _is_there(path: str) -> bool:
-    try:
-        posix.stat(path)
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def _now() -> str:

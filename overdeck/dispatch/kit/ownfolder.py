@@ -13,6 +13,7 @@ from __future__ import annotations
 import posix
 import time
 
+from overdeck.dispatch.kit.regular import is_regular, opened, start_of
 from overdeck.dispatch.writing import fill
 
 TYPE_CHECKING = False
@@ -22,11 +23,9 @@ if TYPE_CHECKING:
 MAX_NAME = 200
 """Bytes; with what a temporary file adds still below the 255 of every file system."""
 _OPEN_FOLDER = posix.O_RDONLY | posix.O_DIRECTORY | posix.O_NOFOLLOW | posix.O_CLOEXEC
-_OPEN_FILE = posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_NONBLOCK | posix.O_CLOEXEC
 _NEW = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_NOFOLLOW | posix.O_CLOEXEC
 _LEFT_OVER_S = 3600
 """A temporary file so old belongs to a process that was killed."""
-_REGULAR = 0o10  # of a mode's type, as in S_IFREG
 
 
 class Folder:
@@ -64,14 +63,9 @@ class Folder:
 
     def read(self, name: str, most: int) -> bytes:
         """The first ``most`` bytes of a file; raises OSError, FileNotFoundError where there is none."""
-        fd = posix.open(_part(name), _OPEN_FILE, dir_fd=self._fd)
+        fd = opened(_part(name), within=self._fd)
         try:
-            if posix.fstat(fd).st_mode >> 12 != _REGULAR:
-                raise OSError(f"{name} in {self.path} is not a file")
-            raw = b""
-            while len(raw) < most and (more := posix.read(fd, most - len(raw))):
-                raw += more
-            return raw
+            return start_of(fd, most)
         finally:
             posix.close(fd)
 
@@ -127,7 +121,7 @@ class Folder:
             limit = min(older_s, _LEFT_OVER_S) if name.startswith(".") and name.endswith(".tmp") else older_s
             try:
                 st = posix.stat(name, dir_fd=self._fd, follow_symlinks=False)
-                if st.st_mode >> 12 == _REGULAR and now - st.st_mtime > limit:
+                if is_regular(st) and now - st.st_mtime > limit:
                     posix.unlink(name, dir_fd=self._fd)
             except OSError:
                 continue

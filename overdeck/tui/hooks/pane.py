@@ -108,7 +108,7 @@ class Detail(VerticalScroll):
     @work(thread=True, exclusive=True, group="dossier")
     def _read(self, row: ModuleRow, found: Report) -> None:
         worker = get_current_worker()
-        time.sleep(SETTLE_S)
+        time.sleep(SETTLE_S)  # in a thread of its own: a later row cancels it
         if worker.is_cancelled:
             return
         dossier, related, registry, problem = None, None, None, None

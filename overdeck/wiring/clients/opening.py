@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from overdeck.files import read_regular
+from overdeck.git import work_trees
 from overdeck.wiring.clients import named
 from overdeck.wiring.parsing import Problem
 from overdeck.wiring.reading import present
@@ -46,8 +47,5 @@ def distinct(paths: Iterable[Path]) -> list[Path]:
 def upwards(project: Path) -> list[Path]:
     """The folders from the repository's root, where ``.git`` is, down to ``project``; only ``project`` outside one."""
     project = project.absolute()
-    line = [project, *project.parents]
-    for i, folder in enumerate(line):
-        if present(folder / ".git"):
-            return line[i::-1]
-    return [project]
+    top = next(work_trees(project), project)
+    return [folder for folder in (*reversed(project.parents), project) if folder.is_relative_to(top)]

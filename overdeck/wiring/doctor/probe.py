@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from overdeck.git import work_trees
 from overdeck.wiring.doctor.check import Check, Finding, Result, Situation
 from overdeck.wiring.madeup import GATE, draft_in, drafts_of, why_not
 
@@ -17,9 +18,7 @@ def _probe(situation: Situation) -> Result:
     if why := why_not(gate):
         return Result("skip", why)
     first = drafts_of(gate)[0]
-    root = next(
-        (folder for folder in (situation.folder, *situation.folder.parents) if (folder / ".git").exists()), None
-    )
+    root = next(work_trees(situation.folder), None)
     folder = root / first if root is not None else Path(first)
     if not folder.is_absolute():
         return Result("skip", f"the drafts of {GATE} are relative, and this folder is in no work tree")

@@ -99,9 +99,10 @@ def _changed_later(tree: ast.Module, literal: ast.Dict, parents: Mapping[ast.AST
                 base = base.value
             if isinstance(base, ast.Name) and base.id in names:
                 return True
-        method = isinstance(node, ast.Attribute) and node.attr in ("update", "setdefault", "pop", "__setitem__")
-        if method and isinstance(node.value, ast.Name) and node.value.id in names:  # type: ignore[attr-defined]
-            return True
+        if isinstance(node, ast.Attribute) and node.attr in ("update", "setdefault", "pop", "__setitem__"):
+            changed = node.value
+            if isinstance(changed, ast.Name) and changed.id in names:
+                return True
     return False
 
 

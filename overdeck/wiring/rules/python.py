@@ -250,6 +250,9 @@ class Python:
 
     def entries(self, node: ast.Dict) -> dict[str, ast.expr] | None:
         """Key → value of an object whose keys are all known; None for one that is spread from another."""
-        if not all(isinstance(key, ast.Constant) and isinstance(key.value, str) for key in node.keys):
-            return None
-        return {key.value: value for key, value in zip(node.keys, node.values, strict=True)}  # type: ignore[union-attr]
+        found = {
+            key.value: value
+            for key, value in zip(node.keys, node.values, strict=True)
+            if isinstance(key, ast.Constant) and isinstance(key.value, str)
+        }
+        return found if all(isinstance(key, ast.Constant) and key.value in found for key in node.keys) else None

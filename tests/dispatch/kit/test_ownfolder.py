@@ -112,7 +112,7 @@ def test_a_folder_whose_parent_is_missing_is_not_made(tmp_path: Path) -> None:
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a")
-    with Folder(str(tmp_path)) as folder, pytest.raises(OSError, match="not a file"):
+    with Folder(str(tmp_path)) as folder, pytest.raises(OSError, match="no regular file"):
         folder.read("a", 10)
 
 

@@ -170,14 +170,14 @@ def test_a_word_knows_where_it_begins_and_a_feeder_what_it_feeds() -> None:
     assert [simple.feeder is found[0] for simple in found] == [False, True, False, False]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.text(alphabet="ab \\'\"$#;\n{}*?~=-", min_size=1, max_size=6), min_size=1, max_size=4))
 def test_quoting_agrees_with_bash(words: list[str]) -> None:
     quoted = " ".join("'" + word.replace("'", "'\\''") + "'" for word in words)
     assert programs(f"x {quoted}") == [["x", *words]]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.text(alphabet="ab\\'\" ", max_size=12))
 def test_raw_quotes_and_backslashes_agree_with_bash(text: str) -> None:
     line = f"printf '%s\\0' {text}"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 import transcripts as make
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overdeck.telemetry import store
@@ -239,7 +239,7 @@ _ACTIONS = st.lists(
 )
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50)
 @given(_ACTIONS, st.randoms(use_true_random=False))
 def test_any_mix_of_whole_torn_doubled_and_reordered_lines_equals_a_reading_from_scratch(
     tmp_path_factory: pytest.TempPathFactory, actions: list[tuple[str, int, Any]], chance: random.Random

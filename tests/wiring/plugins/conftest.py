@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 from homes import Home
+from pluginhome import OTHER, PLUGIN
 
 from overdeck.paths import Places
 from overdeck.wiring.plugins.ledger import Ledger
 
-PLUGIN = "noisy@market"
-OTHER = "quiet@market"
 HOOKS = {
     "hooks": {
         "PreToolUse": [
