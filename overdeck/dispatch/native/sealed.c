@@ -85,7 +85,7 @@ const char *read_own(const char *path, size_t *size)
 {
     static char small[128 << 10];
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     *size = 0;
     if (fd < 0)
         return NULL;
