@@ -206,6 +206,15 @@ def ambient(root: Path, ids: tuple[str, ...], client: str = "claude") -> Front:
     return front
 
 
+def laborious(front: Front) -> None:
+    """So many plans of an older version that who makes them all again is at work for seconds."""
+    front.recipe.version = "0.0.1"
+    replace(f"{front.recipe.plans}/{planning.RECIPE}", front.recipe.encode())
+    plan = next(front.plans.glob("*.plan"))
+    for number in range(4000):
+        os.link(plan, front.plans / f"Many{number}.plan")
+
+
 def emptied(front: Front) -> Front:
     """The same front as on its first day, for the next test: making its plans is what takes time."""
     for folder in ("modules", "errors"):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fronts import Front, recorded
+from fronts import Front, laborious, recorded
 from waiting import until
 
 from overdeck.dispatch import planning
@@ -157,13 +157,8 @@ def test_a_newer_copy_of_the_plugin_beside_the_one_that_runs_is_found(tmp_path: 
     assert updatecheck._newest_beside(str(tmp_path)) == "", "a checkout is no plugin of the client's"
 
 
-def hanging(front: Front) -> None:
-    """A worker that reads this fleet waits: what it reads is a pipe that nobody writes to."""
-    os.mkfifo(front.plans / "Hang.plan", 0o600)
-
-
 def test_nobody_waits_for_a_worker_and_no_second_one_starts(front: Front) -> None:
-    hanging(front)
+    laborious(front)
     assert front.call(START).answer == {}
     state = str(front.state)
     pid = updatecheck.holder(state)
@@ -204,7 +199,7 @@ RACER = (
 
 
 def test_of_many_that_start_at_once_one_does(front: Front) -> None:
-    hanging(front)
+    laborious(front)
     root = str(Path(updatecheck.__file__).parents[3])
     racers = [
         subprocess.Popen(
@@ -253,7 +248,7 @@ def test_who_comes_after_a_worker_that_is_done_finds_the_lock_free_and_leaves_it
 
 def test_a_worker_keeps_nothing_open_of_who_started_it(front: Front) -> None:
     """A client waits until every copy of its pipes is closed."""
-    hanging(front)
+    laborious(front)
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
     pid = updatecheck.start(str(front.state))
