@@ -30,12 +30,12 @@ class CustomBuildHook(BuildHookInterface[BuilderConfig]):
             return
         self.scratch = tempfile.mkdtemp(prefix="overdeck-build-")
         front = Path(self.scratch, "overdeck-hook")
-        if self._compile([Path(self.root, "overdeck/dispatch/launcher.c")], front):
+        if self._compile(self._sources("overdeck/dispatch/native"), front):
             build_data["pure_python"] = False
             build_data["tag"] = "py3-none-" + re.sub(r"[-.]", "_", sysconfig.get_platform())
             spawner = Path(self.scratch, "overdeck-spawn")
-            sources = sorted(Path(self.root, "overdeck/spawn/native").glob("*.[ch]"))
-            if sys.platform.startswith("linux") and self._compile(sources, spawner):
+            of_spawner = self._sources("overdeck/spawn/native")
+            if sys.platform.startswith("linux") and self._compile(of_spawner, spawner):
                 spawner.chmod(0o755)
                 build_data["force_include"][str(spawner)] = "overdeck/spawn/overdeck-spawn"
         else:
@@ -49,6 +49,10 @@ class CustomBuildHook(BuildHookInterface[BuilderConfig]):
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         if self.target_name == "wheel":
             shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def _sources(self, folder: str) -> list[Path]:
+        """The C files of a program, in the order in which they are hashed."""
+        return sorted(Path(self.root, folder).glob("*.[ch]"))
 
     def _compile(self, sources: list[Path], program: Path) -> bool:
         """Try the compilers there are, static first (half the start-up); a binary that does not run is no binary."""

@@ -20,10 +20,10 @@ import pytest
 from overdeck.authoring.fleet import built_front, entry_path, interpreter
 from overdeck.bench.payloads import generate
 from overdeck.dispatch import clients
+from overdeck.dispatch.judging import Outcome
 from overdeck.dispatch.merge import merge
 from overdeck.dispatch.payload import Payload
 from overdeck.dispatch.plan import Plan, parse, read_plan
-from overdeck.dispatch.runner import Outcome
 
 pytest.importorskip("pytest_benchmark", reason="it is in the extra: pip install 'overdeck[bench]'")
 

@@ -65,6 +65,18 @@ def patient(native_front: Path, tmp_path: Path) -> Front:
     return Front(tmp_path, native=native_front)
 
 
+def test_a_module_alone_does_not_load_what_forks(patient: Front) -> None:
+    look = (
+        "import sys\nrunner = sys.modules['overdeck.dispatch.runner']\nreturn deny(str('_start' in vars(runner)))"
+    )
+    patient.module("gate", look)
+    patient.install()
+    assert patient.call(bash("ls")).reason.endswith("False")
+    patient.module("other", "return None")
+    patient.install()
+    assert patient.call(bash("ls")).reason.endswith("True")
+
+
 @pytest.mark.parametrize("how", HOSTILE)
 def test_a_hostile_gate_alone_fails_as_it_does_in_company(patient: Front, how: str) -> None:
     native = patient

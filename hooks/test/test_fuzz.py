@@ -13,7 +13,8 @@ from fronts import compiled
 
 CORPUS = Path(__file__).resolve().parent / "corpus"
 SECONDS = 20
-COMMON = ("-O1", "-g", "-DOVERDECK_FUZZ", "-Wno-unused-function", "-fno-sanitize-recover=all")
+DOOR = Path(__file__).resolve().parent / "fuzz.c"
+COMMON = ("-O1", "-g", "-fno-sanitize-recover=all")
 
 REPLAY = r"""
 #include <stdint.h>
@@ -47,7 +48,7 @@ def test_there_is_a_corpus() -> None:
 def test_the_corpus_passes_a_sanitized_build(tmp_path: Path) -> None:
     replay = tmp_path / "replay.c"
     replay.write_text(REPLAY)
-    built = compiled(tmp_path, *COMMON, "-fsanitize=address,undefined", str(replay), compiler="gcc")
+    built = compiled(tmp_path, *COMMON, "-fsanitize=address,undefined", str(replay), compiler="gcc", door=DOOR)
     done = subprocess.run([str(built), *inputs()], capture_output=True, text=True, check=False, env={})
     assert done.returncode == 0, done.stderr[-3000:]
 
@@ -56,7 +57,7 @@ def test_the_corpus_passes_a_sanitized_build(tmp_path: Path) -> None:
 def test_a_fuzzer_finds_nothing_in_20_seconds(tmp_path: Path) -> None:
     if shutil.which("clang") is None or not has_fuzzer(tmp_path):
         pytest.skip("no clang with its fuzzer: apt-get install clang libclang-rt-NN-dev")
-    built = compiled(tmp_path, *COMMON, "-fsanitize=fuzzer,address,undefined", compiler="clang")
+    built = compiled(tmp_path, *COMMON, "-fsanitize=fuzzer,address,undefined", compiler="clang", door=DOOR)
     found = tmp_path / "found"
     found.mkdir()
     argv = [str(built), f"-max_total_time={SECONDS}", "-max_len=40000", str(found), str(CORPUS)]

@@ -36,7 +36,7 @@ def check_code(fleet: Fleet) -> None:
 
 
 class BuiltFront(NamedTuple):
-    """The installed native front. ``fresh``: built from the launcher.c of this installation."""
+    """The installed native front. ``fresh``: built from the C files of this installation."""
 
     path: Path
     fresh: bool
@@ -160,11 +160,16 @@ def write_plans(recipe: Recipe) -> list[Path]:
         ) from None
 
 
+def front_sources() -> list[Path]:
+    """The C files of the native front in the order in which they are hashed: the build hook's."""
+    return sorted((entry_path().parent / "native").glob("*.[ch]"))
+
+
 def source_hash() -> str:
-    """The hash that a native front built from this tree's launcher.c prints with ``--version``."""
+    """The hash that a native front built from this tree's C files prints with ``--version``."""
     import hashlib
 
-    return hashlib.sha256((entry_path().parent / "launcher.c").read_bytes()).hexdigest()[:16]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in front_sources())).hexdigest()[:16]
 
 
 @cache

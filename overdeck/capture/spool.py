@@ -4,7 +4,7 @@ writer waits.
 The spool is renamed ("sealed"), so that the next writer makes a new one, and read under its new name. It is removed
 only when nobody can write to it any more. Linux says so exactly: a read lease is granted on a file that no process has
 open for writing. While it is held, a writer that had just found the old name is refused (EWOULDBLOCK) and looks again;
-and whoever writes to a file that has lost its last name sees that and writes again (launcher.c, observing.py).
+and whoever writes to a file that has lost its last name sees that and writes again (native/log.c, observing.py).
 Elsewhere a sealed file is removed when it is old.
 """
 

@@ -3,8 +3,8 @@
 A fork of Python costs a fifth of its start: the pages that both sides touch are copied (565 faults, measured). And a
 module alone has nobody but itself whom it could hurt. So where the native front stands by (``--alone``), it gives such
 a module what ``runner.run`` gives a child: the deadline, by a kill of its session; a reader for what it prints; an end
-for what it has started; and a parent that it may kill (a keeper: launcher.c). What fails is not answered for here: the
-process is not to be trusted any more, and the front starts another that is told how it ended.
+for what it has started; and a parent that it may kill (a keeper: native/start.c). What fails is not answered for here:
+the process is not to be trusted any more, and the front starts another that is told how it ended.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import _signal
 import posix
 import time
 
-from overdeck.dispatch import runner
+from overdeck.dispatch import judging
 from overdeck.dispatch.plan import slurp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from overdeck.dispatch.judging import Ask, Outcome
     from overdeck.dispatch.plan import Module
-    from overdeck.dispatch.runner import Ask, Outcome
 
 CONTROL = 3
 """The descriptor by which the native front is told how far we are."""
@@ -40,30 +40,30 @@ def judge(m: Module, ask: Ask, end: float) -> Outcome:
     descriptor ``ANSWER`` from here on. A module that fails is not answered for here: its process is not to be
     trusted any more, and the front starts another that is told how it ended (``fallen``). Then this does not return.
     """
-    outcome = runner.Outcome(m.id, m.cls)
+    outcome = judging.Outcome(m.id, m.cls)
     started = time.monotonic()
     deadline = min(started + m.timeout_ms / 1000, end)
     posix.setsid()
     _signal.signal(_signal.SIGTERM, _signal.SIG_DFL)
-    _signal.setitimer(_signal.ITIMER_REAL, max(0.001, deadline - started + runner.OWN_TIMER_MARGIN_S))
+    _signal.setitimer(_signal.ITIMER_REAL, max(0.001, deadline - started + judging.OWN_TIMER_MARGIN_S))
     posix.set_inheritable(CONTROL, False)
     null = posix.open("/dev/null", posix.O_RDWR)
     posix.dup2(null, 0)
     posix.dup2(2, 1)
     posix.closerange(ANSWER + 1, 4096)
     posix.write(CONTROL, b"alone %d\n" % max(1, int((deadline - started) * 1000)))
-    runner.watch_starts()
+    judging.watch_starts()
     own = posix.getpid()
-    line = runner.evaluated(m, ask)
+    line = judging.evaluated(m, ask)
     if posix.getpid() != own:  # a process that the module has forked came back from evaluate: it speaks for nobody
         posix._exit(1)
-    runner.end_what_was_started()
+    judging.end_what_was_started()
     failed = b""
     if time.monotonic() > deadline:
         failed = b"late\n"
-    elif len(line) > runner.MAX_VERDICT:
+    elif len(line) > judging.MAX_VERDICT:
         failed = b"long\n"
-    elif not runner.read_verdict(outcome, line, ""):
+    elif not judging.read_verdict(outcome, line, ""):
         failed = line
     _signal.signal(_signal.SIGTERM, _signal.SIG_IGN)  # from here to the printed answer nothing may interrupt
     try:
@@ -82,18 +82,18 @@ def fallen(m: Module, how: str) -> Outcome:
 
     That is ``error:MS`` or ``timeout:MS``; descriptor 4 holds its last line and, behind it, what it printed.
     """
-    outcome = runner.Outcome(m.id, m.cls)
+    outcome = judging.Outcome(m.id, m.cls)
     kind, _, spent = how.partition(":")
     try:
         line, _, output = slurp(ANSWER).partition(b"\n")
     except OSError:
         line, output = b"", b""
     outcome.us = int(spent) * 1000
-    trace = runner.tail(output)
+    trace = judging.tail(output)
     if kind == "timeout":
         outcome.fail(f"timed out after {spent} ms", end="timeout", trace=trace)
     elif line == b"long":
-        outcome.fail(runner.TOO_LONG, trace=trace)
+        outcome.fail(judging.TOO_LONG, trace=trace)
     else:
-        runner.read_verdict(outcome, line + b"\n" if line else b"", trace)
+        judging.read_verdict(outcome, line + b"\n" if line else b"", trace)
     return outcome

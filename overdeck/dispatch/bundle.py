@@ -80,13 +80,13 @@ from overdeck.dispatch import front
 front.main(sys.argv)
 """
 
-NOW = ("jsontext", "clients", "plan", "kept", "module", "record", "runner", "alone", "merge", "payload", "front")
+NOW = ("jsontext", "clients", "plan", "kept", "module", "record", "judging", "alone", "merge", "payload", "front")
 """What every call needs, each before those that import it; what is in neither list is found the usual way."""
 
 LATER = (
-    "adopted", "descendants", "eventlog", "failside", "keepgoing", "matchers", "observing", "rawanswer", "stdin",
-    "writing", "kit.commandrules", "kit.lastresponse", "kit.ownfolder", "kit.places", "kit.regular", "kit.said",
-    "kit.sessionfiles", "kit.sessionnames", "kit.shell", "kit.shellscripts", "kit.shelltext",
+    "adopted", "descendants", "eventlog", "failside", "keepgoing", "matchers", "observing", "rawanswer", "rewriting",
+    "runner", "stdin", "writing", "kit.commandrules", "kit.lastresponse", "kit.ownfolder", "kit.places", "kit.regular",
+    "kit.said", "kit.sessionfiles", "kit.sessionnames", "kit.shell", "kit.shellscripts", "kit.shelltext",
     "kit.upwards",
 )  # fmt: skip
 """What few calls need: read and made a module at the first look into it."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from overdeck.dispatch import merge, runner
+from overdeck.dispatch import judging, merge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from overdeck.dispatch.judging import Outcome
     from overdeck.dispatch.merge import Merged
     from overdeck.dispatch.plan import Module
-    from overdeck.dispatch.runner import Outcome
 
 
 def unreadable(event: str, gates: list[str], problem: str) -> Merged:
@@ -37,7 +37,7 @@ def crashed(modules: list[Module], cause: str) -> list[Outcome]:
     """The outcomes of modules that a broken dispatcher never heard of again."""
     outcomes = []
     for m in modules:
-        outcome = runner.Outcome(m.id, m.cls)
+        outcome = judging.Outcome(m.id, m.cls)
         outcome.fail(f"the dispatcher failed: {cause}")
         outcomes.append(outcome)
     return outcomes

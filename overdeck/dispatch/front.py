@@ -2,6 +2,9 @@
 
 Always exits 0: any other code means something different to every client (contract/FACTS.md). Fails by the
 table of DESIGN.md: a gate that cannot decide denies before a tool, blocks after one, and elsewhere only tells.
+
+One long file, for a call pays for each that it loads: three thousandths of a gate's, measured (docs/plans/dispatch.md).
+What few calls need is elsewhere.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from overdeck.dispatch import (
     eventlog,
     failside,
     jsontext,
+    judging,
     keepgoing,
     matchers,
     merge,
@@ -24,6 +28,7 @@ from overdeck.dispatch import (
     payload,
     rawanswer,
     record,
+    rewriting,
     runner,
 )
 from overdeck.dispatch.module import Call
@@ -34,9 +39,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from overdeck.dispatch.judging import Ask, Outcome
     from overdeck.dispatch.merge import Merged
     from overdeck.dispatch.payload import Payload
-    from overdeck.dispatch.runner import Ask, Outcome
 
     Caller = Callable[[Plan, dict[str, Any], dict[str, Any]], Ask]
 
@@ -116,7 +121,7 @@ def main(argv: list[str]) -> None:
     try:
         if native or not _inert(plans):
             _word(front, b"hello")
-            _signal.signal(_signal.SIGTERM, runner._on_term)
+            _signal.signal(_signal.SIGTERM, judging.on_term)
             if not native:  # the native front has done so
                 _unignore()
             _answer(front)
@@ -232,12 +237,15 @@ def _answer(front: _Front) -> None:
     asks_adopted = any(m.cls == "adopted" for m in front.survivors)
     stage = adopted.stage(event, call.text, front.plans, native=bool(front.native)) if asks_adopted else None
     _narrow_environment()
-    runner.preload(front.survivors)
+    judging.preload(front.survivors)
     end = front.started + plan.total_deadline_ms / 1000
     tool_input = top.get("tool_input")
     given = tool_input if isinstance(tool_input, dict) else {}
     caller = _caller if abroad is None else abroad.caller
-    outcomes, changed = _rewrite(rewriters, plan, caller, top, given, end)
+    outcomes: list[Outcome] = []
+    changed = None
+    if rewriters:
+        outcomes, changed = rewriting.in_turn(rewriters, plan, caller, top, given, end)
     if changed is not None:
         # The gates judge what will really run; a prefilter on the old text would let the new one through.
         text = payload.Searched(jsontext.dumps(changed))
@@ -342,31 +350,6 @@ def _caller(plan: Plan, top: dict[str, Any], tool_input: dict[str, Any]) -> Ask:
         )
 
     return ask
-
-
-def _rewrite(
-    rewriters: list[Module], plan: Plan, caller: Caller, top: dict[str, Any], given: dict[str, Any], end: float
-) -> tuple[list[Outcome], dict[str, Any] | None]:
-    """Rewriters one after another, each seeing the last one's input; a change that is undone is reported."""
-    outcomes: list[Outcome] = []
-    current, changed = given, False
-    changed_keys: dict[str, str] = {}
-    for m in rewriters:
-        before = current
-        outcome = runner.run([m], caller(plan, top, before), end)[0]
-        outcomes.append(outcome)
-        if outcome.kind != "rewrite" or outcome.data is None:
-            continue
-        after = outcome.data
-        for key, author in changed_keys.items():
-            if after.get(key) == given.get(key) and before.get(key) != given.get(key):
-                cause = f"it takes back what {author} changed in {key!r}"
-                record.error(plan.state, m.id, plan.event, cause)
-        for key in {*before, *after}:
-            if before.get(key) != after.get(key):
-                changed_keys[key] = m.id
-        current, changed = after, True
-    return outcomes, current if changed and current != given else None
 
 
 def _unreadable(front: _Front, plan: Plan, call: Payload) -> None:

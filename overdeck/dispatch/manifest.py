@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DEFAULT_TIMEOUT_MS = 1000
 DEFAULT_LIFETIME_DAYS = 7
 MAX_LITERAL = 64
-"""Letters; the limits of the native front (launcher.c), which must read every plan that is made."""
+"""Letters; the limits of the native front (native/plan.h), which must read every plan that is made."""
 _WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
 _ID = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 _KEYS = {
@@ -45,7 +45,7 @@ _KEYS = {
 
 MAX_TIMEOUT_MS = 60_000
 MAX_ADOPTED_TIMEOUT_MS = 600_000
-"""A client's hook may take ten minutes where it names no timeout; the native front waits no longer (launcher.c)."""
+"""A client's hook may take ten minutes where it names no timeout; the native front waits no longer (native/plan.c)."""
 _ADOPTED_KEYS: dict[str, type] = {
     "file": str,
     "command": list,

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from overdeck.dispatch.runner import Outcome
+    from overdeck.dispatch.judging import Outcome
 
 MAX_CONTEXT = 9_000
 """Claude Code moves a context over 10,000 characters to a file and shows 2 KB of it (measured)."""

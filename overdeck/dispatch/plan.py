@@ -19,7 +19,7 @@ CLASSES = ("gate", "adviser", "observer", "rewriter", "adopted")
 MADE_BY_HAND = CLASSES[:-1]
 DEFAULT_TOTAL_MS = 8000
 MAX_TOTAL_MS = 600_000
-"""The longest that the native front waits (launcher.c)."""
+"""The longest that the native front waits (native/plan.c)."""
 NATIVE_FIELDS = ("id", "event", "tool", "session", "sub", "in", "error", "cwd", "agent")
 """What a native observer may log, in this order. With ``id``, which no other line has, its file is a spool that is
 replayed: it is never rolled, and when it is full it takes no more."""

@@ -41,7 +41,7 @@ LOCK = ".lock"
 DEFAULT_PACKS = ["guards"]
 MAX_MODULES = 512
 MAX_LITERALS = 8192
-"""For one event; the native front (launcher.c) has room for so many."""
+"""For one event; the native front (native/plan.h) has room for so many."""
 DEFAULT_NATIVE_BYTES = 16 << 20
 SPOOL_BYTES = 64 << 20
 """Of lines that nobody has replayed; then no more are taken."""

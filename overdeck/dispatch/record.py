@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from overdeck.dispatch.runner import Outcome
+    from overdeck.dispatch.judging import Outcome
 
 MAX_ERROR_FILE = 256 << 10
 APPENDING = posix.O_RDWR | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK

@@ -33,7 +33,7 @@ from overdeck.wiring.target import argv_of, union_for
 
 MARGIN_S = 4
 """Beyond stdin's bound and the modules' total deadline: Python's start, and the front's patience with it (1.5 s
-and twice 0.4 s in launcher.c). A hook that the client kills is a silent pass, so the front must be done first."""
+and twice 0.4 s in native/wait.c). A hook that the client kills is a silent pass, so the front must be done first."""
 
 _BOM = "\ufeff"
 

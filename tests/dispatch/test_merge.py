@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from fronts import Front, bash, recorded
 
+from overdeck.dispatch.judging import Outcome
 from overdeck.dispatch.merge import MAX_CONTEXT, MAX_REASON, merge
-from overdeck.dispatch.runner import Outcome
 
 
 def said(id: str, kind: str, text: str = "t", cls: str = "gate") -> Outcome:

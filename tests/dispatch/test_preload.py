@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
+from overdeck.dispatch.judging import preload
 from overdeck.dispatch.plan import Module
-from overdeck.dispatch.runner import preload
 
 
 def importing(*names: str) -> Module:

@@ -18,14 +18,14 @@ from overdeck.dispatch.matchers import routes
 from overdeck.dispatch.payload import Payload
 from overdeck.dispatch.plan import Module, Plan
 
-SANITIZED = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-Wno-unused-function")
+SANITIZED = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 
 
 @pytest.fixture(scope="session")
 def probe(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compiled(tmp_path_factory.mktemp("probe"), *SANITIZED, "-DOVERDECK_PROBE")
+    return compiled(tmp_path_factory.mktemp("probe"), *SANITIZED, door=Path(__file__).resolve().parent / "probe.c")
 
 
 def decided(probe: Path, folder: Path, plan: Plan, raw: bytes) -> tuple[str, set[str]]:
@@ -141,6 +141,15 @@ def test_a_short_word_is_found_wherever_it_stands_in_a_long_text(
     found, ids = decided(probe, tmp_path, plan, raw)
     assert (found, ids) == ("whole", twin(plan, Payload(raw)))
     assert bool(ids) is (where != "nowhere")
+
+
+def test_a_second_search_has_as_much_room_as_the_first(probe: Path, tmp_path: Path) -> None:
+    plan = plan_with_gate()
+    plan.modules.append(Module("whole", "gate", ["*"], literals_in_payload=True))
+    for number, module in enumerate(plan.modules):
+        module.literals = [f"x{number}{word:05}y".ljust(51, "z") for word in range(400)]  # 20,000 pairs of 32,768
+    raw = json.dumps({"tool_name": "Bash", "tool_input": "re mi na " * 6_000}).encode()
+    assert decided(probe, tmp_path, plan, raw) == ("whole", set())
 
 
 DAMAGE = [

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from homes import script
 
-from overdeck.authoring.fleet import built_front, source_hash
+from overdeck.authoring.fleet import built_front, front_sources, source_hash
 from overdeck.spawn.native import PROGRAM, NativeSpawner
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -20,6 +20,11 @@ def test_the_installed_front_is_built_from_the_source_beside_it() -> None:
         pytest.skip("no native front is installed")
     said = subprocess.run([str(script("overdeck-hook")), "--version"], capture_output=True, text=True, check=True)
     assert said.stdout == f"overdeck-hook native {source_hash()}\n"
+
+
+def test_every_file_of_the_front_is_in_its_hash() -> None:
+    folder = ROOT / "overdeck" / "dispatch" / "native"
+    assert [path.name for path in front_sources()] == sorted(path.name for path in folder.iterdir())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="built for Linux")
@@ -68,7 +73,7 @@ def test_the_wheel_holds_what_it_works_on(tmp_path: Path) -> None:
     names = set(built.namelist())
     assert {
         "overdeck/py.typed",
-        "overdeck/dispatch/launcher.c",
+        *(f"overdeck/dispatch/native/{path.name}" for path in front_sources()),
         "overdeck/spawn/native/spawner.c",
         "overdeck/_shipped/modules/git-decision/matrix.jsonl",
         "overdeck/_shipped/incidents/taxonomy.toml",

@@ -40,11 +40,10 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
     # Fields of a class of their own, by name.
     "dispatch/planning.py": {("hides", "getattr")},
     "dispatch/writing.py": {("hides", "getattr")},
-    # Runs a module in a fork; ctypes for one prctl, so that what a module starts dies with it.
-    "dispatch/runner.py": {
-        ("starts", "posix.fork"), ("hides", "exec"), ("hides", "__import__"), ("hides", "sys.modules"),
-        ("hides", "ctypes"),
-    },
+    # Runs a module's code; ctypes for one prctl, so that what a module starts dies with it.
+    "dispatch/judging.py": {("hides", "exec"), ("hides", "__import__"), ("hides", "sys.modules"), ("hides", "ctypes")},
+    # Runs a module in a fork.
+    "dispatch/runner.py": {("starts", "posix.fork")},
     # git, with hooks and monitors off: commit-gate and generated-drift ask it what is staged.
     "dispatch/kit/worktree.py": {("starts", "subprocess.run")},
     # The generators that the owner's own config names.
@@ -96,7 +95,9 @@ C_CALLS = re.compile(
 
 
 def test_the_native_front_has_no_socket() -> None:
-    assert C_CALLS.findall((DISPATCH / "launcher.c").read_text("utf-8")) == []
+    texts = {path.name: path.read_text("utf-8") for path in (DISPATCH / "native").glob("*.[ch]")}
+    assert "launcher.c" in texts
+    assert {name: C_CALLS.findall(text) for name, text in texts.items() if C_CALLS.search(text)} == {}
     assert C_CALLS.search("fd = socket(AF_INET, SOCK_STREAM, 0);")
 
 

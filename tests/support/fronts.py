@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from overdeck.authoring.fleet import entry_path, interpreter
+from overdeck.authoring.fleet import entry_path, front_sources, interpreter
 from overdeck.dispatch import planning
 from overdeck.dispatch.kit import asking
 from overdeck.dispatch.manifest import read_manifest
@@ -243,9 +243,11 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
 
 
-def compiled(folder: Path, *flags: str, compiler: str = "cc") -> Path:
-    """The native front, built here from the tree's launcher.c."""
+def compiled(folder: Path, *flags: str, compiler: str = "cc", door: Path | None = None) -> Path:
+    """The native front, built here from the tree's files; with a test's own ``door`` in place of its ``main``."""
     front = folder / "overdeck-hook"
-    source = entry_path().parent / "launcher.c"
-    subprocess.run([compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", *flags, "-o", front, source], check=True)
+    sources = [path for path in front_sources() if path.suffix == ".c" and not (door and path.stem == "launcher")]
+    include = ["-iquote", str(sources[0].parent)]  # not -I: it has files named as the system's headers are
+    argv = [compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", *include, *flags, "-o", front, *sources]
+    subprocess.run([*argv, door] if door else argv, check=True)
     return front

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from overdeck.dispatch import dialects, matchers, record, runner
+from overdeck.dispatch import dialects, judging, matchers, record
 from overdeck.dispatch.dialects.heard import SENTINELS
 from overdeck.dispatch.module import Call, Verdict, encode
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from overdeck.dispatch.dialects.heard import Wording
+    from overdeck.dispatch.judging import Ask, Outcome
     from overdeck.dispatch.merge import Merged
     from overdeck.dispatch.plan import Module, Plan
-    from overdeck.dispatch.runner import Ask, Outcome
 
 _STRENGTH = ("deny", "stop", "defer", "ask", "keep_going", "advise", "tell", "allow")
 
@@ -63,7 +63,7 @@ class Abroad:
         """What becomes of those."""
         outcomes = []
         for m in gates:
-            outcome = runner.Outcome(m.id, m.cls)
+            outcome = judging.Outcome(m.id, m.cls)
             outcome.fail(self.problem)
             outcomes.append(outcome)
         return outcomes
@@ -123,7 +123,7 @@ def spread(outcomes: list[Outcome]) -> list[Outcome]:
     for outcome in outcomes:
         found.append(outcome)
         for kind, text in (outcome.data or {}).get("also", []) if outcome.kind not in ("raw", "rewrite") else []:
-            more = runner.Outcome(outcome.id, outcome.cls)
+            more = judging.Outcome(outcome.id, outcome.cls)
             more.take({"kind": kind, "text": text, "data": None})
             found.append(more)
     return found
