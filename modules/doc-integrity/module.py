@@ -11,11 +11,10 @@ import time
 
 from overdeck.dispatch import jsontext
 from overdeck.dispatch.eventlog import emit
-from overdeck.dispatch.kit import regular
 from overdeck.dispatch.kit.ownfolder import Folder
 from overdeck.dispatch.kit.upwards import is_there, work_trees
 from overdeck.dispatch.module import Call, Verdict, advise, tell
-from overdeck.dispatch.plan import digest
+from overdeck.dispatch.plan import digest, is_regular, opened, start_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def _documents(top: str, wanted: list[str]) -> "Iterator[tuple[str, int, int, in
             continue
         if st.st_mode >> 12 == _FOLDER:
             folders.append(name)
-        elif regular.is_regular(st) and name.endswith(SUFFIXES):
+        elif is_regular(st) and name.endswith(SUFFIXES):
             count += 1
             yield name, st.st_mtime_ns, st.st_size, st.st_ino
     seen = entries = 0
@@ -196,11 +195,11 @@ def _read(state: Folder, name: str) -> dict[str, object]:
 
 def _text(path: str) -> str:
     try:
-        fd = regular.opened(path)
+        fd = opened(path, follow=False)
     except OSError:
         return ""
     try:
-        return regular.start_of(fd, MAX_TEXT).decode("utf-8", "replace")
+        return start_of(fd, MAX_TEXT).decode("utf-8", "replace")
     except OSError:
         return ""
     finally:

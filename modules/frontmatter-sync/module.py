@@ -11,9 +11,10 @@ import time
 
 from overdeck.dispatch import jsontext
 from overdeck.dispatch.eventlog import emit
-from overdeck.dispatch.kit import lock, regular
+from overdeck.dispatch.kit import lock
 from overdeck.dispatch.kit.ownfolder import Folder
 from overdeck.dispatch.module import Call, Verdict, advise
+from overdeck.dispatch.plan import opened, start_of
 
 LIST = "work.json"
 MAX_DOCUMENT = 1 << 20
@@ -54,11 +55,11 @@ def evaluate(call: Call) -> Verdict | None:
 def _document(path: str) -> tuple[str, str]:
     """Where the document really is, and its text; nothing for what is no file."""
     try:
-        fd = regular.opened(path, follow=True)
+        fd = opened(path)
     except (OSError, ValueError):
         return "", ""
     try:
-        return _real(fd, path), regular.start_of(fd, MAX_DOCUMENT).decode("utf-8", "replace")
+        return _real(fd, path), start_of(fd, MAX_DOCUMENT).decode("utf-8", "replace")
     finally:
         posix.close(fd)
 

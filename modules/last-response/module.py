@@ -7,8 +7,9 @@ answers in transcripts other than Claude Code's; text before the end of a transc
 import posix
 
 from overdeck.dispatch import jsontext
-from overdeck.dispatch.kit import lastresponse, regular
+from overdeck.dispatch.kit import lastresponse
 from overdeck.dispatch.module import Call, Verdict
+from overdeck.dispatch.plan import opened
 
 
 def evaluate(call: Call) -> Verdict | None:
@@ -45,7 +46,7 @@ def _in_transcript(path: object, most: int) -> str:
 
 def _end(path: str, most: int) -> bytes:
     try:
-        fd = regular.opened(path, follow=True)
+        fd = opened(path)
     except (OSError, ValueError):  # a NUL in the path
         return b""
     try:

@@ -85,9 +85,8 @@ NOW = ("jsontext", "clients", "plan", "kept", "module", "record", "judging", "al
 
 LATER = (
     "adopted", "descendants", "eventlog", "failside", "keepgoing", "matchers", "observing", "rawanswer", "rewriting",
-    "runner", "stdin", "writing", "kit.commandrules", "kit.lastresponse", "kit.ownfolder", "kit.places", "kit.regular",
-    "kit.said", "kit.sessionfiles", "kit.sessionnames", "kit.shell", "kit.shellscripts", "kit.shelltext",
-    "kit.upwards",
+    "runner", "stdin", "writing", "kit.commandrules", "kit.lastresponse", "kit.ownfolder", "kit.places", "kit.said",
+    "kit.sessionfiles", "kit.sessionnames", "kit.shell", "kit.shellscripts", "kit.shelltext", "kit.upwards",
 )  # fmt: skip
 """What few calls need: read and made a module at the first look into it."""
 

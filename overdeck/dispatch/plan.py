@@ -326,13 +326,23 @@ def read_plan(path: str) -> bytes:
         posix.close(fd)
 
 
-def opened(path: str) -> int:
-    """A descriptor to read the file ``path`` by; raises OSError, for what is no file too: a pipe would never end."""
-    fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
-    if posix.fstat(fd).st_mode >> 12 != _REGULAR:
+def opened(path: str, *, follow: bool = True, within: int | None = None) -> int:
+    """A descriptor to read the file ``path`` by, below the open folder ``within`` where that is given; never waits.
+
+    Raises OSError, for what is no regular file too (a pipe would never end), and for a link at the end of the path
+    unless ``follow``; ValueError for what no file can be called.
+    """
+    links = 0 if follow else posix.O_NOFOLLOW
+    fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK | links, dir_fd=within)
+    if not is_regular(posix.fstat(fd)):
         posix.close(fd)
-        raise OSError(_EINVAL, "it is not a file", path)
+        raise OSError(_EINVAL, "it is no regular file", path)
     return fd
+
+
+def is_regular(st: posix.stat_result) -> bool:
+    """Whether what was looked at is a regular file."""
+    return st.st_mode >> 12 == _REGULAR
 
 
 def slurp(fd: int) -> bytes:
@@ -341,3 +351,11 @@ def slurp(fd: int) -> bytes:
     while part := posix.read(fd, 1 << 16):
         parts.append(part)
     return b"".join(parts)
+
+
+def start_of(fd: int, most: int) -> bytes:
+    """The first ``most`` bytes of an open file, or all that it has."""
+    raw = b""
+    while len(raw) < most and (more := posix.read(fd, most - len(raw))):
+        raw += more
+    return raw

@@ -13,9 +13,8 @@ import posix
 import time
 
 from overdeck.dispatch import jsontext
-from overdeck.dispatch.kit import regular
 from overdeck.dispatch.kit.upwards import MAX_PATH, is_there, work_trees
-from overdeck.dispatch.plan import digest, distrusted, slurp
+from overdeck.dispatch.plan import digest, distrusted, opened, slurp
 from overdeck.dispatch.writing import replace
 
 MAX_LETTERS = 400
@@ -176,7 +175,7 @@ def _lines(state: str, of: str) -> list[bytes]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise Unreadable(f"{_file(state, of)}: {error.strerror or 'it is no regular file'}") from None
+        raise Unreadable(f"{_file(state, of)}: {error.strerror}") from None
 
 
 def _write(state: str, of: str, lines: list[bytes]) -> None:
@@ -194,7 +193,7 @@ def _lesson(line: bytes) -> Lesson | None:
 
 def _read(path: str, most: int = MAX_BYTES) -> bytes:
     """A regular file of ours; raises OSError, or Unreadable for what others may write, or is over ``most`` bytes."""
-    fd = regular.opened(path)
+    fd = opened(path, follow=False)
     try:
         st = posix.fstat(fd)
         distrust = distrusted(path, st)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import posix
 import time
 
-from overdeck.dispatch.kit.regular import is_regular, opened, start_of
+from overdeck.dispatch.plan import is_regular, opened, start_of
 from overdeck.dispatch.writing import fill
 
 TYPE_CHECKING = False
@@ -63,7 +63,7 @@ class Folder:
 
     def read(self, name: str, most: int) -> bytes:
         """The first ``most`` bytes of a file; raises OSError, FileNotFoundError where there is none."""
-        fd = opened(_part(name), within=self._fd)
+        fd = opened(_part(name), follow=False, within=self._fd)
         try:
             return start_of(fd, most)
         finally:

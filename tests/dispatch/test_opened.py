@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from overdeck.dispatch.kit import regular
+from overdeck.dispatch.plan import opened, start_of
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "device"])
@@ -19,7 +19,7 @@ def test_what_is_no_regular_file_is_refused_without_waiting_and_closed(tmp_path:
         path.symlink_to("/dev/zero")
     before = len([*Path("/dev/fd").iterdir()])
     with pytest.raises(OSError, match="no regular file"):
-        regular.opened(str(path), follow=True)
+        opened(str(path))
     assert len([*Path("/dev/fd").iterdir()]) == before
 
 
@@ -27,16 +27,16 @@ def test_a_link_at_the_end_is_followed_only_where_that_is_asked_for(tmp_path: Pa
     (tmp_path / "file").write_text("text")
     (tmp_path / "link").symlink_to("file")
     with pytest.raises(OSError, match="link"):
-        regular.opened(str(tmp_path / "link"))
-    fd = regular.opened(str(tmp_path / "link"), follow=True)
-    assert regular.start_of(fd, 2) == b"te"
+        opened(str(tmp_path / "link"), follow=False)
+    fd = opened(str(tmp_path / "link"))
+    assert start_of(fd, 2) == b"te"
     os.close(fd)
 
 
 def test_a_file_below_an_open_folder_is_found_from_there(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x" * 200_000)
     folder = os.open(tmp_path, os.O_RDONLY)
-    fd = regular.opened("file", within=folder)
-    assert len(regular.start_of(fd, 1 << 20)) == 200_000
+    fd = opened("file", within=folder)
+    assert len(start_of(fd, 1 << 20)) == 200_000
     os.close(fd)
     os.close(folder)
