@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     int whole = read_payload() && !payload.scan.escaped_key;
     route(whole);
     put(&line, whole ? T("whole") : T("broken"));
-    for (int i = 0; i < module_count; i++)
+    for (int i = 0; i < plan.module_count; i++)
         if (modules[i].may_act)
             put(&line, T(" ")), put(&line, modules[i].id);
     put(&line, T("\n"));

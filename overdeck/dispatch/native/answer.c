@@ -39,7 +39,7 @@ static size_t answer_for_gates(Text cause)
 {
     char names_room[CODE_NAMES], room[CODE_NAMES + 4096];
     Line names = {names_room, 0, sizeof names_room, 0}, line = {room, 0, sizeof room, 0};
-    for (int i = 0; i < module_count; i++)
+    for (int i = 0; i < plan.module_count; i++)
         if (modules[i].may_act && modules[i].gate) {
             if (names.len)
                 put(&names, T(", "));
@@ -146,7 +146,7 @@ void ask_python(int observed, int cut, int alone)
                  : stopped             ? T("Python was told to stop before it had answered")
                                        : T("Python died under the modules");
     if (absent)
-        for (int i = 0; i < module_count; i++)
+        for (int i = 0; i < plan.module_count; i++)
             modules[i].may_act = 0;     /* nothing ran: the call passes, and the user is told */
     size_t out = answer_for_gates(cause);
     record_error(cause);

@@ -8,8 +8,8 @@
 
 typedef struct {
     Text event;
-    char plan_path[4096], plan_folder[4096];
     struct timespec started;        /* of CLOCK_MONOTONIC */
+    char plan_folder[4096], plan_path[4096];
 } Call;
 
 extern Call call;

@@ -80,7 +80,7 @@ int main(int argc, char **argv)
     Text named;
     int as_told = plain_string(EVENT_NAME, &named) ? same(named, call.event) || (plan.named.len && same(named, plan.named))
                                                    : !payload.scan.value[EVENT_NAME].end;
-    int certain = whole && planned && !plan.stale && as_told, observed = certain && native_count && !maybe_native();
+    int certain = whole && planned && !plan.stale && as_told, observed = certain && plan.native_count && !maybe_native();
     if (observed)
         observe();
     if (certain && !survivors)

@@ -11,7 +11,7 @@ static PairTable rare;
 static int prepare_rare(const uint8_t *wanted)
 {
     empty(&rare);
-    for (int i = 0; i < literal_count; i++) {
+    for (int i = 0; i < plan.literal_count; i++) {
         Text w = literals[i].word;
         size_t best = 0;
         int cost = 1 << 30;
@@ -62,7 +62,7 @@ int search_long(const uint8_t *text, size_t len, const uint8_t *wanted, size_t *
     if (!prepare_rare(wanted) || !prepare_seams(wanted))
         return 0;
     search_plain(text, len);
-    for (int i = 0; i < literal_count; i++) {
+    for (int i = 0; i < plan.literal_count; i++) {
         Text w = literals[i].word;
         if (wanted[i] && w.len < 3 && occurs(w, text, len))
             found(i);

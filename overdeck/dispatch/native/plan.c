@@ -10,12 +10,11 @@ Plan plan;
 Module modules[MAX_MODULES];
 Literal literals[MAX_LITERALS];
 Native natives[MAX_MODULES];
-int module_count, literal_count, native_count, any_payload_literals;
 
 static int module_named(Text id)
 {
     /* A module's lines follow its own, so the last one is almost always meant. */
-    for (int i = module_count - 1; i >= 0; i--)
+    for (int i = plan.module_count - 1; i >= 0; i--)
         if (same(modules[i].id, id))
             return i;
     return -1;
@@ -66,15 +65,15 @@ int plan_line(Text line)
         if (!plan.stale && !source_is_fresh(line))
             plan.stale = 1;
     } else if (same(key, T("module"))) {
-        if (module_count == MAX_MODULES)
+        if (plan.module_count == MAX_MODULES)
             return 0;
-        Module *m = &modules[module_count++];
+        Module *m = &modules[plan.module_count++];
         m->id = word(&line);
         Text cls = word(&line), flags = word(&line);
         m->gate = same(cls, T("gate"));
         m->main_only = has(flags, T("main-only"));
         m->payload_literals = has(flags, T("payload-literals"));
-        any_payload_literals |= m->payload_literals;
+        plan.any_payload_literals |= m->payload_literals;
         if (line.len < 6 || memcmp(line.at, "tools=", 6))
             return 0;
         m->tools = (Text){line.at + 6, line.len - 6};
@@ -82,21 +81,21 @@ int plan_line(Text line)
         int of = module_named(word(&line));
         while (line.len) {
             Text one = word(&line);
-            if (of < 0 || literal_count == MAX_LITERALS || !one.len)
+            if (of < 0 || plan.literal_count == MAX_LITERALS || !one.len)
                 return 0;
             modules[of].unsearchable |= one.len > MAX_LITERAL;
-            literals[literal_count++] = (Literal){one, of};
+            literals[plan.literal_count++] = (Literal){one, of};
             modules[of].literals++;
         }
     } else if (same(key, T("native"))) {
-        Native *n = &natives[native_count];
-        if (native_count == MAX_MODULES || (n->module = module_named(word(&line))) < 0)
+        Native *n = &natives[plan.native_count];
+        if (plan.native_count == MAX_MODULES || (n->module = module_named(word(&line))) < 0)
             return 0;
         n->fields = word(&line);
         if (!take_number(&line, &n->max_bytes))
             return 0;
         n->path = line;
-        native_count++;
+        plan.native_count++;
     } else if (same(key, T("total-deadline-ms"))) {
         return take_number(&line, &plan.total_deadline_ms) && !line.len && plan.total_deadline_ms <= 600000;
     } else if (same(key, T("event"))) {
@@ -122,8 +121,7 @@ int plan_line(Text line)
 
 void forget_plan(void)
 {
-    memset(modules, 0, (size_t)module_count * sizeof *modules);
-    module_count = literal_count = native_count = any_payload_literals = 0;
+    memset(modules, 0, (size_t)plan.module_count * sizeof *modules);
     plan = (Plan){0};
 }
 

@@ -29,13 +29,13 @@ typedef struct {
     Text python, entry, bundle, fires, calls, state, client, named, crc;
     uint64_t total_deadline_ms;
     int stale;
+    int module_count, literal_count, native_count, any_payload_literals;
 } Plan;
 
 extern Plan plan;
 extern Module modules[MAX_MODULES];
 extern Literal literals[MAX_LITERALS];
 extern Native natives[MAX_MODULES];
-extern int module_count, literal_count, native_count, any_payload_literals;
 
 /* Read the plan of this call's event; 0 where there is none that can be used, and then nothing is known of one. */
 int load_plan(void);

@@ -91,7 +91,7 @@ void record_call(size_t out, Text rest)
 
 void observe(void)
 {
-    for (int i = 0; i < native_count; i++) {
+    for (int i = 0; i < plan.native_count; i++) {
         const Native *n = &natives[i];
         char room[2560];
         Line line = {room, 0, sizeof room, 0};

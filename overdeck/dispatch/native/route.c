@@ -22,7 +22,7 @@ static int asks_for(Text tools, Text subject)
 
 static void all_found(const uint8_t *wanted)
 {
-    for (int i = 0; i < literal_count; i++)
+    for (int i = 0; i < plan.literal_count; i++)
         if (wanted[i])
             found(i);
 }
@@ -32,7 +32,7 @@ static void prefilter(const uint8_t *text, size_t len, int whole, size_t *work)
 {
     static uint8_t wanted[MAX_LITERALS];
     int any = 0;
-    for (int i = 0; i < literal_count; i++) {
+    for (int i = 0; i < plan.literal_count; i++) {
         const Module *m = &modules[literals[i].module];
         wanted[i] = m->asked && m->payload_literals == whole;
         any |= wanted[i];
@@ -43,7 +43,7 @@ static void prefilter(const uint8_t *text, size_t len, int whole, size_t *work)
 
 int maybe_native(void)
 {
-    for (int i = 0; i < native_count; i++)
+    for (int i = 0; i < plan.native_count; i++)
         if (modules[natives[i].module].asked == MAYBE)
             return 1;
     return 0;
@@ -59,7 +59,7 @@ int route(int whole_document)
     int survivors = 0, subagent = payload.scan.value[AGENT_ID].end != 0;
     Text subject;
     int known = plain_string(subject_key(), &subject);
-    for (int i = 0; i < module_count; i++) {
+    for (int i = 0; i < plan.module_count; i++) {
         Module *m = &modules[i];
         if (!whole_document) {
             m->may_act = m->gate;
@@ -72,12 +72,12 @@ int route(int whole_document)
         size_t work = 0;
         Span input = payload.scan.value[TOOL_INPUT];
         prefilter(payload.bytes + input.start, input.end - input.start, 0, &work);
-        if (any_payload_literals)
+        if (plan.any_payload_literals)
             prefilter(payload.bytes, payload.len, 1, &work);
     }
-    for (int i = 0; i < native_count; i++)
+    for (int i = 0; i < plan.native_count; i++)
         modules[natives[i].module].may_act = modules[natives[i].module].asked == MAYBE;   /* Python knows, and logs */
-    for (int i = 0; i < module_count; i++)
+    for (int i = 0; i < plan.module_count; i++)
         survivors += modules[i].may_act;
     return survivors;
 }
@@ -85,9 +85,9 @@ int route(int whole_document)
 int may_be_alone(void)
 {
     int i = 0;
-    while (i < module_count && !modules[i].may_act)
+    while (i < plan.module_count && !modules[i].may_act)
         i++;
-    if (i == module_count)
+    if (i == plan.module_count)
         return 0;
     const Module *m = &modules[i];
     Text line = {m->id.at + m->id.len + 1, (size_t)(m->tools.at - m->id.at) - m->id.len - 1};

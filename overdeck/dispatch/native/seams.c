@@ -16,7 +16,7 @@ static PairTable seams;
 int prepare_seams(const uint8_t *wanted)
 {
     empty(&seams);
-    for (int i = 0; i < literal_count; i++)
+    for (int i = 0; i < plan.literal_count; i++)
         for (size_t o = 0; wanted[i] && o + 2 <= literals[i].word.len; o++)
             if (!add_pair(&seams, i, o))
                 return 0;

@@ -30,7 +30,7 @@ int search_short(const uint8_t *text, size_t len, const uint8_t *wanted)
         return 0;
     for (ssize_t i = 0; i < left; i++)
         present[bare[i]] = 1;
-    for (int i = 0; i < literal_count; i++) {
+    for (int i = 0; i < plan.literal_count; i++) {
         Text w = literals[i].word;
         if (!wanted[i] || !present[(uint8_t)w.at[0]] || !present[(uint8_t)w.at[w.len - 1]] ||
             !present[(uint8_t)w.at[w.len / 2]] || modules[literals[i].module].may_act)
