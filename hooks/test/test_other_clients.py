@@ -194,6 +194,23 @@ def test_context_after_a_tool_arrives_where_each_client_looks_for_it(fronts: Any
         assert reply.specific["hookEventName"] == recorded(f"{FOLDER[client]}/{file}")["hook_event_name"]
 
 
+def test_what_kept_a_turn_going_is_no_prompt_of_the_owner_where_gemini_hands_it_back(fronts: Any) -> None:
+    front = fronts("gemini")
+    front.module("stop", "return keep_going('was it published?')", events={"Stop": "*"})
+    front.module("ear", "return advise('heard ' + call.payload['prompt'])", events={"UserPromptSubmit": "*"})
+    front.install()
+    said = call(front, recorded("gemini-cli/AfterAgent")).answer["reason"]
+
+    def heard(prompt: str) -> bool:
+        return "heard" in call(front, {**recorded("gemini-cli/BeforeAgent"), "prompt": prompt}).stdout
+
+    session = recorded("gemini-cli/BeforeAgent")["session_id"]
+    assert recorded("gemini-cli/AfterAgent")["session_id"] == session
+    assert [heard(said), heard(f"another hook says so\n{said}"), heard(f"{said}\nand another")] == [False] * 3
+    assert heard("was it published?")
+    assert heard("go on")
+
+
 @pytest.mark.parametrize("client", STOP)
 def test_a_stop_gate_does_not_loop_for_ever(fronts: Any, client: str) -> None:
     front = fronts(client)

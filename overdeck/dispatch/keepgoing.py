@@ -13,6 +13,33 @@ if TYPE_CHECKING:
 
 MOST = 5
 """Stop blocks in a row for one session; only Claude caps them itself, at 8 (measured)."""
+MAX_PROMPT = 4096
+"""Letters of a prompt in whose lines our own words are looked for: they come first, or behind those of a few hooks."""
+
+
+def mark(state: str, session: str) -> str:
+    """The file that holds how often a session was kept going, in which turn, and by which words."""
+    return f"{state}/keep-going/{digest(session.encode('utf-8', 'replace'))}"
+
+
+def is_our_own(state: str, session: str, prompt: str) -> bool:
+    """Whether a prompt is what kept this session from ending, handed back: Gemini CLI does so, with what other hooks
+    said in lines beside it (measured). It is no word of the owner's.
+    """
+    try:
+        length, _, kept = _kept(mark(state, session))[2].partition(":")
+        most = int(length)
+    except (PlanError, ValueError):
+        return False
+    starts = [0, *(at + 1 for at, letter in enumerate(prompt[:MAX_PROMPT]) if letter == "\n")]
+    said = (prompt[at : at + most] for at in starts)
+    return most > 0 and any(digest(text.encode("utf-8", "replace")) == kept for text in said if len(text) == most)
+
+
+def _kept(path: str) -> tuple[str, str, str]:
+    """(count, turn, length:digest of what was said) as they stand there. Raises PlanError, ValueError."""
+    kept, name, said = read_plan(path).decode().split(" ")
+    return kept, name, said
 
 
 def bound(merged: Merged, state: str, session: str, *, again: bool, turn: str = "") -> None:
@@ -22,18 +49,19 @@ def bound(merged: Merged, state: str, session: str, *, again: bool, turn: str = 
     the client names turns.
     """
     folder = f"{state}/keep-going"
-    path = f"{folder}/{digest(session.encode('utf-8', 'replace'))}"
+    path = mark(state, session)
     name = digest(turn.encode("utf-8", "replace")) if turn else ""
     count = 0
     try:
-        kept, _, kept_name = read_plan(path).decode().partition(" ")
+        kept, kept_name, _ = _kept(path)
         if again or (name and kept_name == name):
             count = int(kept)
     except (PlanError, ValueError):
         count = 0
+    said = "\n".join(text for text in (merged.reason, merged.keep_going) if text)
     if count >= MOST:
         merged.tell = f"overdeck: the turn was kept going {count} times; letting it end. {merged.keep_going}"
-        merged.keep_going = merged.decision = merged.reason = ""
+        merged.keep_going = merged.decision = merged.reason = said = ""
         count = 0
     else:
         count += 1
@@ -42,7 +70,7 @@ def bound(merged: Merged, state: str, session: str, *, again: bool, turn: str = 
             posix.mkdir(folder, 0o700)
         except FileExistsError:
             pass
-        replace(path, f"{count} {name}".rstrip().encode())
+        replace(path, f"{count} {name or '-'} {len(said)}:{digest(said.encode('utf-8', 'replace'))}".encode())
     except OSError:
         # Without a memory of how often, a block could go on for ever: rather let the turn end.
         merged.tell = f"overdeck: cannot count how often the turn was kept going ({path}); letting it end"
