@@ -233,6 +233,15 @@ def test_a_turn_of_codex_is_counted_even_where_it_does_not_say_that_it_was_kept_
     assert "decision" in call(front, {**payload, "turn_id": "another"}).answer
 
 
+def test_the_event_log_has_no_compaction_of_gemini_which_says_so_at_every_request(fronts: Any) -> None:
+    front = fronts("gemini")
+    front.ship("events")
+    front.install()
+    call(front, recorded("gemini-cli/PreCompress.auto"))
+    call(front, recorded("gemini-cli/AfterAgent"))
+    assert [json.loads(line)["type"] for line in (front.state / "events.jsonl").open()] == ["turn.done"]
+
+
 # ---- patches ----
 
 PATCH = "*** Begin Patch\n*** Add File: new.txt\n+x\n*** Update File: src/.env\n@@\n-a\n+b\n*** End Patch\n"
