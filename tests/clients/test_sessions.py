@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 from clientrig import HOMES, MakeRig, Rig, Seen, together
 from pinned import found
+from waiting import until
 
 from overdeck.probe.clients import NAMES, named
-from overdeck.probe.mock.script import Call, Reply
+from overdeck.probe.mock.script import DONE, Call, Reply
 
 pytestmark = pytest.mark.timeout(300)  # a loaded machine is five times slower
 
@@ -70,6 +71,11 @@ def fill(rig: Rig) -> None:
     rig.module("printed", printed, cls="adviser", events={"PostToolUse": "Bash"})
     rig.module("main", "return deny('main only')", toml="main_only = true\nliterals = ['first']")
     rig.module("all", "return deny('everywhere')", toml="literals = ['second']")
+    last = (
+        "import os\nos.makedirs(call.state, exist_ok=True)\n"
+        "open(call.state + '/said', 'w').write(call.payload['last_assistant_message'])"
+    )
+    rig.module("last", last, cls="observer", events={"Stop": "*"})
     both = "return advise(call.event + ' says hello')"
     rig.module("both", both, cls="adviser", events={"SessionStart": "*", "UserPromptSubmit": "*"})
 
@@ -189,6 +195,11 @@ def test_a_subagents_call_is_asked_of_every_module_but_those_of_the_main_thread(
     assert "MARKED-TASK" in played.seen.conversations
     assert played.made("first")
     assert not played.made("second")
+
+
+def test_the_end_of_a_turn_hands_on_what_the_model_said_last(played: Played) -> None:
+    said = played.rig.home.state / "modules" / "last" / "said"
+    until(lambda: said.exists() and said.read_text() == DONE.text)  # OpenCode ends while its hook still runs
 
 
 @pytest.mark.parametrize("word", ["fine", "in-shell"])
