@@ -41,7 +41,9 @@ def evaluate(call: Call) -> Verdict | None:
 
 
 def _reason(call: Call, why: str, checks: list[str]) -> str:
-    asked = f"overdeck commit-gate pass --yes (runs {'; '.join(checks)})" if checks else "overdeck commit-gate pass"
+    asked = (
+        f"overdeck commit-gate pass --yes (runs {'; '.join(checks)})" if checks else "overdeck commit-gate pass"
+    )
     silenced = (
         " (overdeck hooks off silences questions in this session; it lifts no gate.)"
         if is_off(call.overdeck_state, call.session)
