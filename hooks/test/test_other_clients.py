@@ -206,9 +206,9 @@ def test_what_kept_a_turn_going_is_no_prompt_of_the_owner_where_gemini_hands_it_
 
     session = recorded("gemini-cli/BeforeAgent")["session_id"]
     assert recorded("gemini-cli/AfterAgent")["session_id"] == session
-    assert [heard(said), heard(f"another hook says so\n{said}"), heard(f"{said}\nand another")] == [False] * 3
+    assert not heard(said)
+    assert heard(f"{said}\nyes")
     assert heard("was it published?")
-    assert heard("go on")
 
 
 @pytest.mark.parametrize("client", STOP)

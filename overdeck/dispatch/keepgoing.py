@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 MOST = 5
 """Stop blocks in a row for one session; only Claude caps them itself, at 8 (measured)."""
-MAX_PROMPT = 4096
-"""Letters of a prompt in whose lines our own words are looked for: they come first, or behind those of a few hooks."""
 
 
 def mark(state: str, session: str) -> str:
@@ -23,21 +21,17 @@ def mark(state: str, session: str) -> str:
 
 
 def is_our_own(state: str, session: str, prompt: str) -> bool:
-    """Whether a prompt is what kept this session from ending, handed back: Gemini CLI does so, with what other hooks
-    said in lines beside it (measured). It is no word of the owner's.
+    """Whether a prompt is what kept this session from ending, handed back: Gemini CLI does so (measured), and it is no
+    word of the owner's. To the letter: a prompt that only has it in it is somebody's, and gates are asked about it.
     """
     try:
-        length, _, kept = _kept(mark(state, session))[2].partition(":")
-        most = int(length)
+        return _kept(mark(state, session))[2] == digest(prompt.encode("utf-8", "replace"))
     except (PlanError, ValueError):
         return False
-    starts = [0, *(at + 1 for at, letter in enumerate(prompt[:MAX_PROMPT]) if letter == "\n")]
-    said = (prompt[at : at + most] for at in starts)
-    return most > 0 and any(digest(text.encode("utf-8", "replace")) == kept for text in said if len(text) == most)
 
 
 def _kept(path: str) -> tuple[str, str, str]:
-    """(count, turn, length:digest of what was said) as they stand there. Raises PlanError, ValueError."""
+    """(count, turn, digest of what was said) as they stand there. Raises PlanError, ValueError."""
     kept, name, said = read_plan(path).decode().split(" ")
     return kept, name, said
 
@@ -70,7 +64,7 @@ def bound(merged: Merged, state: str, session: str, *, again: bool, turn: str = 
             posix.mkdir(folder, 0o700)
         except FileExistsError:
             pass
-        replace(path, f"{count} {name or '-'} {len(said)}:{digest(said.encode('utf-8', 'replace'))}".encode())
+        replace(path, f"{count} {name or '-'} {digest(said.encode('utf-8', 'replace'))}".encode())
     except OSError:
         # Without a memory of how often, a block could go on for ever: rather let the turn end.
         merged.tell = f"overdeck: cannot count how often the turn was kept going ({path}); letting it end"

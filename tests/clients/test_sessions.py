@@ -17,6 +17,7 @@ from waiting import until
 
 from overdeck.probe.clients import NAMES, named
 from overdeck.probe.mock.script import DONE, Call, Reply
+from overdeck.probe.session import PROMPT
 
 pytestmark = pytest.mark.timeout(300)  # a loaded machine is five times slower
 
@@ -222,10 +223,14 @@ def rig_of(request: pytest.FixtureRequest, tmp_path: Path) -> Rig:
 )  # OpenCode's plugin cannot keep a turn going
 def test_a_turn_that_is_kept_going_goes_on_with_the_reason_and_ends_by_our_cap(rig_of: Rig) -> None:
     rig_of.module("never", "return keep_going('the tests are red')", events={"Stop": "*"})
+    heard = rig_of.room.root / "heard"
+    ear = f"open({str(heard)!r}, 'a').write(call.payload['prompt'] + '\\n')"
+    rig_of.module("ear", ear, cls="observer", events={"UserPromptSubmit": "*"})
     rig_of.install()
     seen = rig_of.play(deadline_s=100)
     assert (seen.ended, len(seen.turns)) == ("", 6)
     assert seen.heard("the tests are red")
+    assert heard.read_text() == f"{PROMPT}\n"  # Gemini CLI hands the reason back as a prompt: it is nobody's
 
 
 def test_codex_is_asked_about_a_patch_in_a_shell_command_where_only_a_gate_for_files_is_on(rig: MakeRig) -> None:

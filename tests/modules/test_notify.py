@@ -151,7 +151,7 @@ def test_a_turn_that_ends_by_the_cap_is_over(front: Front, server: Server) -> No
     configured(front, url=server.url)
     kept = Path(keepgoing.mark(str(front.state), STOP["session_id"]))
     kept.parent.mkdir(mode=0o700)
-    kept.write_text(f"{keepgoing.MOST} - 0:")
+    kept.write_text(f"{keepgoing.MOST} - 0")
     kept.chmod(0o600)
     assert "letting it end" in front.call({**STOP, "stop_hook_active": True}).stdout
     assert told(front) == [("notice.sent", "done", "http")]
