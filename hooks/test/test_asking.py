@@ -250,6 +250,17 @@ def test_work_counts_in_other_clients_too(
     assert asked(front.call({**stop, "session_id": work["session_id"]}, "Stop"))
 
 
+def test_no_question_is_spent_where_a_turn_cannot_be_kept_going(tmp_path: Path) -> None:
+    front = Front(tmp_path, client="opencode")
+    front.ship(*IDS)
+    front.install()
+    call = {"session_id": "ses_1", "transcript_path": "", "cwd": "/home/dev/proj"}
+    wrote = {"tool_name": "write", "tool_input": {"filePath": "a", "content": "x"}, "tool_use_id": "t"}
+    front.call({**call, **wrote, "hook_event_name": "PostToolUse", "tool_response": {"output": ""}})
+    assert len((front.state / "modules/work-rows/journal.jsonl").read_text().splitlines()) == 1
+    assert front.call({**call, "hook_event_name": "Stop", "stop_hook_active": False}).stdout == ""
+
+
 def test_sessions_that_have_asked_nothing_for_long_are_forgotten(gates: Front) -> None:
     edited(gates)
     stopped(gates)

@@ -194,6 +194,23 @@ def test_context_after_a_tool_arrives_where_each_client_looks_for_it(fronts: Any
         assert reply.specific["hookEventName"] == recorded(f"{FOLDER[client]}/{file}")["hook_event_name"]
 
 
+def test_what_kept_a_turn_going_is_no_prompt_of_the_owner_where_gemini_hands_it_back(fronts: Any) -> None:
+    front = fronts("gemini")
+    front.module("stop", "return keep_going('was it published?')", events={"Stop": "*"})
+    front.module("ear", "return advise('heard ' + call.payload['prompt'])", events={"UserPromptSubmit": "*"})
+    front.install()
+    said = call(front, recorded("gemini-cli/AfterAgent")).answer["reason"]
+
+    def heard(prompt: str) -> bool:
+        return "heard" in call(front, {**recorded("gemini-cli/BeforeAgent"), "prompt": prompt}).stdout
+
+    session = recorded("gemini-cli/BeforeAgent")["session_id"]
+    assert recorded("gemini-cli/AfterAgent")["session_id"] == session
+    assert not heard(said)
+    assert heard(f"{said}\nyes")
+    assert heard("was it published?")
+
+
 @pytest.mark.parametrize("client", STOP)
 def test_a_stop_gate_does_not_loop_for_ever(fronts: Any, client: str) -> None:
     front = fronts(client)
@@ -214,6 +231,15 @@ def test_a_turn_of_codex_is_counted_even_where_it_does_not_say_that_it_was_kept_
     said = [call(front, payload).answer for _ in range(6)]
     assert ["decision" in one for one in said] == [True] * 5 + [False]
     assert "decision" in call(front, {**payload, "turn_id": "another"}).answer
+
+
+def test_the_event_log_has_no_compaction_of_gemini_which_says_so_at_every_request(fronts: Any) -> None:
+    front = fronts("gemini")
+    front.ship("events")
+    front.install()
+    call(front, recorded("gemini-cli/PreCompress.auto"))
+    call(front, recorded("gemini-cli/AfterAgent"))
+    assert [json.loads(line)["type"] for line in (front.state / "events.jsonl").open()] == ["turn.done"]
 
 
 # ---- patches ----

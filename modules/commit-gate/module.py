@@ -41,15 +41,17 @@ def evaluate(call: Call) -> Verdict | None:
 
 
 def _reason(call: Call, why: str, checks: list[str]) -> str:
-    asked = f"runs {'; '.join(checks)}: overdeck commit-gate pass --yes" if checks else "overdeck commit-gate pass"
+    asked = (
+        f"overdeck commit-gate pass --yes (runs {'; '.join(checks)})" if checks else "overdeck commit-gate pass"
+    )
     silenced = (
         " (overdeck hooks off silences questions in this session; it lifts no gate.)"
         if is_off(call.overdeck_state, call.session)
         else ""
     )
     return (
-        f"{why}. Run the checks, mend what they find, then, in a call of its own before the commit, in that folder "
-        f"({asked}).{silenced}"
+        f"{why}. Run the checks and mend what they find; then type there, in a call of its own before the commit: "
+        f"{asked}.{silenced}"
     )
 
 

@@ -5,18 +5,25 @@ delivered is recorded and felt by nobody.
 A program is started by its absolute path, without a shell, and each text is one word of it. The only connection that
 can be opened goes to an address of this machine's loopback device that was written as one: no name is looked up, no
 redirect followed, no proxy asked.
+The end of a turn is told when all modules of its call have spoken, and not where one of them keeps the turn going.
+Does not see: other hooks that keep it going.
 """
 
 import _signal
 import posix
+import time
 
 from overdeck.dispatch import record
 from overdeck.dispatch.eventlog import emit
 from overdeck.dispatch.jsontext import dumps
+from overdeck.dispatch.keepgoing import mark
 from overdeck.dispatch.module import Call, Verdict
+from overdeck.dispatch.plan import PlanError, read_plan
 
 DEADLINE_S = 5
 """For all ways of delivery together: none waits for another."""
+PATIENCE_S = 10
+"""How long the end of a turn waits for what the other modules of its call say; longer than a call may take."""
 MAX_TEXT = 200
 """Letters of a title or a message."""
 ABOUT = ("asking", "done", "failed", "idle")
@@ -35,10 +42,14 @@ def evaluate(call: Call) -> Verdict | None:
     about = about_of(call)
     if about not in call.config["about"] or not ways:
         return None
+    asker, kept = posix.getppid(), _kept_going(call)
     for by, how in ways:
         if posix.fork() == 0:
             try:
-                _deliver(call, about, by, how)
+                posix.setsid()
+                posix.close(3)  # the verdict's
+                if about != "done" or _over(call, asker, kept):
+                    _deliver(call, about, by, how)
             finally:
                 posix._exit(0)
     return None
@@ -151,10 +162,34 @@ def clean(text: str) -> str:
     return " ".join(plain.split()).lstrip("-*@+ ")[:MAX_TEXT]
 
 
+def _kept_going(call: Call) -> tuple[int, int]:
+    """What tells one count of how often the session was kept going from the next."""
+    try:
+        st = posix.stat(mark(call.overdeck_state, call.session))
+    except OSError:
+        return 0, 0
+    return st.st_ino, st.st_mtime_ns
+
+
+def _over(call: Call, asker: int, kept: tuple[int, int]) -> bool:
+    """Whether the turn is over once ``asker``, which asks the other modules too, has ended."""
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        try:
+            posix.kill(asker, 0)
+        except OSError:
+            break
+        time.sleep(0.02)
+    if _kept_going(call) == kept:
+        return True
+    try:
+        return read_plan(mark(call.overdeck_state, call.session)).startswith(b"0 ")  # our own cap lets it end
+    except PlanError:
+        return True
+
+
 def _deliver(call: Call, about: str, by: str, how: object) -> None:
-    """The process that nobody waits for: no descriptor of the call, a deadline, a failure recorded."""
-    posix.setsid()
-    posix.close(3)  # the verdict's
+    """The process that nobody waits for: a deadline, a failure recorded."""
     title, message = texts(call, about)
     try:
         if by == "http":

@@ -197,6 +197,8 @@ def compile_plan(recipe: Recipe, fleet: Fleet, event: str) -> Plan:
     for manifest in fleet.enabled:
         if event not in manifest.events or (abroad and manifest.cls == "adopted"):
             continue  # an adopted hook speaks Claude's language only
+        if not routing.is_told(recipe.client, event, manifest.native):
+            continue
         literals = manifest.literals_at(event)
         if literals is None:
             continue

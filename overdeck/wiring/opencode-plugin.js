@@ -76,6 +76,7 @@ export const Overdeck = async ({ client, directory }) => {
   const created = new Set() // sessions that began under our eyes
   const begun = new Set() // sessions whose SessionStart was asked
   const kept = new Map() // call → what is to stand beside its output
+  const answers = new Map() // session → {message, text}: what its model said last in this turn
   let servers = [] // names of MCP servers, the longest first
 
   const tell = (message) => {
@@ -142,13 +143,23 @@ export const Overdeck = async ({ client, directory }) => {
         kept.delete(call)
         tell(`overdeck: this could not reach the model, the tool had failed: ${text}`)
       }
+      const last_assistant_message = answers.get(session)?.text ?? ""
+      answers.delete(session)
       if (FRONTS.Stop && !(await parentOf(session)))
-        await answer("Stop", session, { stop_hook_active: false, last_assistant_message: "" })
+        await answer("Stop", session, { stop_hook_active: false, last_assistant_message })
+    },
+
+    "experimental.text.complete": async (input, output) => {
+      if (!FRONTS.Stop || typeof output?.text !== "string") return
+      const { message, text } = answers.get(input.sessionID) ?? {}
+      const before = message === input.messageID ? text + "\n\n" : ""
+      answers.set(input.sessionID, { message: input.messageID, text: before + output.text })
     },
 
     "chat.message": async (input, output) => {
       const session = input.sessionID
       const said = []
+      answers.delete(session)
       const prompt = (output.parts ?? []).filter((part) => part.type === "text" && !part.synthetic)
       if (FRONTS.SessionStart && !begun.has(session) && !(await parentOf(session))) {
         begun.add(session)

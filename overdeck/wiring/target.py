@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from overdeck.dispatch.dialects.routing import in_shell, own_event, own_matcher, routes
+from overdeck.dispatch.dialects.routing import in_shell, is_told, own_event, own_matcher, routes
 from overdeck.dispatch.manifest import Manifest
 from overdeck.paths import Places
 from overdeck.wiring.sources import PROJECT_FILES, user_settings
@@ -101,7 +101,7 @@ def union_for(client: str, enabled: list[Manifest]) -> dict[str, str]:
         if module.cls == "adopted":
             continue
         for event, matcher in module.events.items():
-            if own_event(client, event):
+            if own_event(client, event) and is_told(client, event, module.native):
                 found.setdefault(event, []).append(routes(client, event, matcher))
                 if in_shell(client, event, module.cls, matcher):
                     found[event].append(["Bash"])
@@ -111,7 +111,11 @@ def union_for(client: str, enabled: list[Manifest]) -> dict[str, str]:
 def unserved(client: str, enabled: list[Manifest]) -> Iterator[str]:
     """What a client cannot be asked for: modules and those of their events that it does not have."""
     for module in enabled:
-        missing = [event for event in module.events if not own_event(client, event)]
+        missing = [
+            event
+            for event in module.events
+            if not (own_event(client, event) and is_told(client, event, module.native))
+        ]
         if module.cls == "adopted":
             yield f"{module.id} (an adopted hook of Claude Code)"
         elif missing:

@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 from clientrig import HOMES, MakeRig, Rig, Seen, together
 from pinned import found
+from waiting import until
 
 from overdeck.probe.clients import NAMES, named
-from overdeck.probe.mock.script import Call, Reply
+from overdeck.probe.mock.script import DONE, Call, Reply
+from overdeck.probe.session import PROMPT
 
 pytestmark = pytest.mark.timeout(300)  # a loaded machine is five times slower
 
@@ -70,6 +72,11 @@ def fill(rig: Rig) -> None:
     rig.module("printed", printed, cls="adviser", events={"PostToolUse": "Bash"})
     rig.module("main", "return deny('main only')", toml="main_only = true\nliterals = ['first']")
     rig.module("all", "return deny('everywhere')", toml="literals = ['second']")
+    last = (
+        "import os\nos.makedirs(call.state, exist_ok=True)\n"
+        "open(call.state + '/said', 'w').write(call.payload['last_assistant_message'])"
+    )
+    rig.module("last", last, cls="observer", events={"Stop": "*"})
     both = "return advise(call.event + ' says hello')"
     rig.module("both", both, cls="adviser", events={"SessionStart": "*", "UserPromptSubmit": "*"})
 
@@ -191,6 +198,11 @@ def test_a_subagents_call_is_asked_of_every_module_but_those_of_the_main_thread(
     assert not played.made("second")
 
 
+def test_the_end_of_a_turn_hands_on_what_the_model_said_last(played: Played) -> None:
+    said = played.rig.home.state / "modules" / "last" / "said"
+    until(lambda: said.exists() and said.read_text() == DONE.text)  # OpenCode ends while its hook still runs
+
+
 @pytest.mark.parametrize("word", ["fine", "in-shell"])
 def test_a_patch_of_several_files_is_judged_file_by_file_wherever_it_stands(played: Played, word: str) -> None:
     if word not in played.calls:
@@ -211,10 +223,14 @@ def rig_of(request: pytest.FixtureRequest, tmp_path: Path) -> Rig:
 )  # OpenCode's plugin cannot keep a turn going
 def test_a_turn_that_is_kept_going_goes_on_with_the_reason_and_ends_by_our_cap(rig_of: Rig) -> None:
     rig_of.module("never", "return keep_going('the tests are red')", events={"Stop": "*"})
+    heard = rig_of.room.root / "heard"
+    ear = f"open({str(heard)!r}, 'a').write(call.payload['prompt'] + '\\n')"
+    rig_of.module("ear", ear, cls="observer", events={"UserPromptSubmit": "*"})
     rig_of.install()
     seen = rig_of.play(deadline_s=100)
     assert (seen.ended, len(seen.turns)) == ("", 6)
     assert seen.heard("the tests are red")
+    assert heard.read_text() == f"{PROMPT}\n"  # Gemini CLI hands the reason back as a prompt: it is nobody's
 
 
 def test_codex_is_asked_about_a_patch_in_a_shell_command_where_only_a_gate_for_files_is_on(rig: MakeRig) -> None:

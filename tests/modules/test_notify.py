@@ -15,6 +15,8 @@ import pytest
 from fronts import Front, names_of, recorded
 from waiting import ended, until
 
+from overdeck.dispatch import keepgoing
+
 NOTIFY = names_of("notify")
 
 
@@ -127,6 +129,31 @@ def test_a_server_gets_the_notice_as_json_with_the_owners_own_fields(front: Fron
         "voice_id": "v1",
         "voice_enabled": True,
     }
+
+
+def test_a_turn_that_a_module_keeps_going_is_not_over(front: Front, server: Server) -> None:
+    gate = front.module(
+        "unproven", "return None if call.payload['stop_hook_active'] else keep_going('proof?')",
+        events={"Stop": "*"},
+    )  # fmt: skip
+    gate.rename(front.user / gate.name)
+    configured(front, url=server.url)
+    assert "proof?" in front.call({**STOP, "last_assistant_message": "COMPLETED: at first"}).stdout
+    front.call({**STOP, "stop_hook_active": True, "last_assistant_message": "COMPLETED: in the end"})
+    told(front)
+    assert [body["message"] for _, body in server.got] == ["in the end"]
+
+
+def test_a_turn_that_ends_by_the_cap_is_over(front: Front, server: Server) -> None:
+    gate = front.module("never", "return keep_going('proof?')", events={"Stop": "*"})
+    gate.rename(front.user / gate.name)
+    configured(front, url=server.url)
+    kept = Path(keepgoing.mark(str(front.state), STOP["session_id"]))
+    kept.parent.mkdir(mode=0o700)
+    kept.write_text(f"{keepgoing.MOST} - 0")
+    kept.chmod(0o600)
+    assert "letting it end" in front.call({**STOP, "stop_hook_active": True}).stdout
+    assert told(front) == [("notice.sent", "done", "http")]
 
 
 def test_of_an_answer_nothing_is_sent_but_what_stands_behind_the_marker(front: Front, server: Server) -> None:

@@ -213,6 +213,23 @@ def test_a_keep_going_at_the_end_of_a_turn_is_told_because_it_cannot_be_carried(
     assert said["told"] == ["OpenCode cannot keep a turn going: [gate] tests are red"]
 
 
+@needs_node
+def test_the_end_of_a_turn_hands_on_what_the_model_said_last_in_it(front: Front) -> None:
+    front.module(
+        "ear", "return tell(call.payload['last_assistant_message'] + '.')", cls="adviser", events={"Stop": "*"}
+    )
+    session = idle()["properties"]["sessionID"]
+
+    def says(message: str, text: str, session: str = session) -> dict[str, Any]:
+        given = {"sessionID": session, "messageID": message, "partID": "p"}
+        return {"hook": "experimental.text.complete", "input": given, "output": {"text": text}}
+
+    end = {"hook": "event", "input": {"event": idle()}, "output": None}
+    of_a_subagent = says("m4", "inside", "child")
+    said = play(front, says("m1", "I look."), says("m2", "It is"), says("m2", "done"), of_a_subagent, end, end)
+    assert [one["told"] for one in said[-2:]] == [["[ear] It is\n\ndone."], ["[ear] ."]]
+
+
 def test_the_plugin_says_that_it_is_ours_and_what_it_starts(front: Front) -> None:
     front.module("gate", "return None", events={"PreToolUse": "Bash|Write"})
     front.module("adviser", "return None", cls="adviser", events={"PostToolUse": "^mcp__"})

@@ -37,3 +37,12 @@ def test_a_module_is_named_with_the_events_that_a_client_has_not() -> None:
 def test_what_a_hook_object_starts_is_read_back_word_by_word(target) -> None:
     argv = ["/a b/front", "PreToolUse", "--plan", "/c'd", "--by-overdeck"]
     assert argv_of(target.hook(argv, 17)) == tuple(argv)
+
+
+def test_a_log_of_events_has_no_compaction_of_gemini_which_says_so_at_every_request() -> None:
+    log, other = manifest("log", "observer", PreCompact="*"), manifest("other", "observer", PreCompact="*")
+    log.native = ["type", "session"]
+    assert "PreCompact" not in union_for("gemini", [log])
+    assert "PreCompact" in union_for("codex", [log])
+    assert "PreCompact" in union_for("gemini", [log, other])  # who listens itself is asked
+    assert list(unserved("gemini", [log])) == ["log (PreCompact)"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from overdeck.dispatch import dialects, judging, matchers, record
+from overdeck.dispatch import dialects, judging, keepgoing, matchers, record
 from overdeck.dispatch.dialects.heard import SENTINELS
 from overdeck.dispatch.module import Call, Verdict, encode
 
@@ -36,6 +36,8 @@ class Abroad:
 
     def asked(self, asked: list[Module], skipped: list[str]) -> list[Module]:
         """Whom the call is for: what the plan's routes say, and where it hides a patch those that look at files too."""
+        if asked and self.plan.event == "UserPromptSubmit" and self._hands_back():
+            return []
         if self.whole:
             return [m for m in asked if m.id not in SENTINELS]
         subagent = "agent_id" in self.top
@@ -49,6 +51,11 @@ class Abroad:
             if m in asked or self.problem or self._worded(m):
                 found.append(m)
         return found
+
+    def _hands_back(self) -> bool:
+        """Whether the prompt is what our Stop modules said: nobody typed it."""
+        session, prompt = str(self.top.get("session_id", "")), self.top.get("prompt")
+        return isinstance(prompt, str) and keepgoing.is_our_own(self.plan.state, session, prompt)
 
     def unjudged(self, others: list[Module]) -> list[Module]:
         """The gates for whose files the call names nothing that can be read: they say no."""

@@ -15,6 +15,16 @@ JUDGED = ("PreToolUse", "PermissionRequest")
 """Where a patch is still to be applied."""
 
 
+UNTRUE = {"gemini": ("PreCompact",)}
+"""Events a client comes to without what their name says: Gemini CLI's PreCompress is at every request to its model,
+compaction or not (85 in a session that compacted once: measured). A log of events has no line of those."""
+
+
+def is_told(client: str, event: str, native: list[str] | None) -> bool:
+    """Whether a module with these ``native`` fields is for this event of this client."""
+    return "type" not in (native or ()) or event not in UNTRUE.get(client, ())
+
+
 def own_event(client: str, event: str) -> str:
     """The client's own name of an event; empty where it has none."""
     return event if client == "claude" else dialects.of(client).EVENTS.get(event, "")
