@@ -44,7 +44,7 @@ def test_hooks_after_public_patterns_say_the_same_and_come_back_byte_for_byte(ho
     kept = json.loads(home.settings.read_bytes())
     hooks = [hook for groups in kept["hooks"].values() for one in groups for hook in one["hooks"]]
     theirs = [hook["command"] for hook in hooks if "--by-overdeck" not in hook.get("args", [])]
-    assert theirs == ["no-such-program --check"]
+    assert theirs == ["python3 ~/.claude/hooks/missing.py", "no-such-program --check"]
     assert home.front("PreToolUse", {**BASH, "tool_input": {"command": "rm -rf /"}})
     assert home.adopt("--undo").code == 0
     assert home.settings.read_bytes() == before
@@ -166,13 +166,19 @@ def test_a_hook_that_leaves_other_files_differs(home: AdoptHome) -> None:
 
 def test_a_hook_of_which_nothing_starts_stays_where_an_audit_sees_it(home: AdoptHome) -> None:
     (home.root / "locked.sh").write_text("#!/bin/sh\n")
-    groups = [group("Bash", f"{home.root}/gone.sh", f"{home.root}/locked.sh", home.script("refuse.py", DENY))]
-    home.wire({"PreToolUse": groups})
+    gone = (f"{home.root}/gone.sh", f"{home.root}/locked.sh", "python3 ~/gone.py", "node ~/gone.js")
+    home.wire({"PreToolUse": [group("Bash", *gone, home.script("refuse.py", DENY))]})
     done = home.adopt("--yes", "--json")
-    kinds = {hook["id"]: hook["kind"] for hook in done.data["hooks"]}
-    assert kinds == {"gone": "never-ran", "locked": "never-ran", "refuse": "equal"}
+    assert [hook["id"] for hook in done.data["hooks"]] == done.data["adopted"] == ["refuse"]
+    assert [one["command"] for one in done.data["left"]] == list(gone)
     findings = home.run("overdeck", "audit", "--json").data["findings"]
     assert {"never-started", "not-executable"} <= {found["rule"] for found in findings}
+
+
+def test_a_hook_of_which_nothing_starts_by_its_exit_code_stays(home: AdoptHome) -> None:
+    home.wire({"PreToolUse": [group("Bash", "definitely-no-such-program --fast")]})
+    done = home.adopt("--yes", "--json")
+    assert [hook["kind"] for hook in done.data["hooks"]] == ["never-ran"]
 
 
 def test_the_end_says_how_many_need_no_process_any_more(home: AdoptHome) -> None:
