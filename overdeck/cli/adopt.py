@@ -252,14 +252,22 @@ def _report(done: "Adoption", chosen: Sequence["Candidate"], out: Output, dry_ru
         else ""
     )
     out.line(f"{len(done.adopted)} of {len(done.reports)} hooks {would}{how}")
+    if done.adopted and not forked:
+        out.note(
+            "no hook runs in the dispatcher itself, so a call costs what it did and one start more; what is saved by "
+            "writing one as a module: overdeck hooks new"
+        )
     if done.adopted and not dry_run:
         out.note("back again: overdeck adopt --undo")
 
 
 def _show_reports(reports: Sequence["Replay"], out: Output) -> None:
+    from overdeck.wiring.adopt.replay import IN_THE_FORK
+
     for report in reports:
         if report.kind == "equal":
-            out.line(f"equal  {report.id}: {report.cases} payloads, {report.acted} answered; {report.how}")
+            how = report.how if report.how == IN_THE_FORK else f"started as before: {report.how}"
+            out.line(f"equal  {report.id}: {report.cases} payloads, {report.acted} answered; {how}")
         else:
             at = f" (at {report.case})" if report.case else ""
             out.line(f"{report.kind}  {report.id}: {report.why}{at}: it stays as it was")

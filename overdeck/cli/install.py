@@ -8,7 +8,7 @@ import typer
 
 from overdeck.cli.output import JsonOption, Output, verb
 from overdeck.errors import usage
-from overdeck.paths import CLIENTS, Places
+from overdeck.paths import CLIENTS, Places, shipped
 
 if TYPE_CHECKING:
     from overdeck.wiring.install import Change
@@ -86,6 +86,10 @@ def _say_guards(change: "Change", out: Output) -> None:
     for word, names in (("new", guards.added), ("not any more", guards.dropped)):
         if names and names != guards.on:
             out.line(f"  {word}: {', '.join(names)}")
+    if not any((shipped("modules") / id).is_dir() for id in guards.on):
+        config = Places.from_environment().config_file
+        out.note("none of the modules that ship is on, no guard either")
+        out.note(f'next: packs = ["guards"] in {config}, then: overdeck install')
 
 
 def known_client(client: str) -> str:

@@ -51,6 +51,16 @@ def test_replay_takes_it_in_once_and_its_batches_can_be_read(home: Home, spooled
     assert "PostToolUse" in home.run("overdeck", "capture", "batches", "1").out
 
 
+def test_the_beginning_of_a_session_names_its_batches(home: Home, spooled: Captured) -> None:
+    home.run("overdeck", "capture", "replay")
+    with store.opened(store.path_of(home.state), to_write=True) as kept:
+        kept._db.execute("UPDATE batches SET session = '89168429-3bfa'")
+        kept._db.commit()
+    found = home.run("overdeck", "capture", "batches", "--session", "89168429", "--json").data["batches"]
+    assert [batch["session"] for batch in found] == ["89168429-3bfa"]
+    assert home.run("overdeck", "capture", "batches", "--session", "3bfa", "--json").data["batches"] == []
+
+
 def test_a_batch_that_is_not_there_is_not_found(home: Home) -> None:
     home.run("overdeck", "capture", "batches", "7", "--json").check_refused(
         ExitCode.NOT_FOUND, "no-such-batch", "no batch 7"
