@@ -93,8 +93,11 @@ def choose(
                 listed.append(f"{handler.event}: a {handler.type} hook, which starts no program")
             else:
                 argv = argv_of(hook) if ours else tuple(handler.argv(file.variables))
-                if handler.plugin and not ours:  # here it is no plugin's, and nobody would say where it lies
-                    argv = ("/usr/bin/env", f"CLAUDE_PLUGIN_ROOT={handler.plugin}", *argv)
+                # Here it is no plugin's: nobody says where it lies, and Claude Code 2.1.197 does not start such a hook
+                # of the settings whose command spells the placeholder as a plugin's does.
+                if handler.plugin and not ours:
+                    own = (word.replace("${CLAUDE_PLUGIN_ROOT}", "${CLAUDE_PLUGIN_ROOT:-}") for word in argv)
+                    argv = ("/usr/bin/env", f"CLAUDE_PLUGIN_ROOT={handler.plugin}", *own)
                 scope = file.scope if file.scope in played_in(file.client) else "user"
                 played.append(
                     Played(handler.event, handler.matcher, handler.shown, argv, hook, str(file.path), ours, scope)
