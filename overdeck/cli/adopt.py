@@ -111,6 +111,8 @@ def _adopt(
             raise _needs_yes(chosen, again)
         _listed(found, chosen, left, again, out)
         return
+    if chosen:
+        adopting.check_places(places, file)
     reports = adopting.replayed(
         found, chosen, home=places.home, environ=os.environ, recorded=_recorded(payloads),
         allow_network=allow_network, said=out.note,

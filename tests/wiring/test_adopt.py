@@ -181,6 +181,16 @@ def test_a_hook_of_which_nothing_starts_by_its_exit_code_stays(home: AdoptHome) 
     assert [hook["kind"] for hook in done.data["hooks"]] == ["never-ran"]
 
 
+def test_a_home_that_cannot_be_written_is_told_before_the_replay(home: AdoptHome) -> None:
+    home.wire({"PreToolUse": [group("Bash", "true")]})
+    modules = home.root / ".config" / "overdeck" / "modules"
+    modules.parent.mkdir(parents=True, exist_ok=True)
+    modules.write_text("")
+    said = home.adopt("--yes")
+    assert (said.code, "replaying" in said.err) == (2, False)
+    assert str(modules) in said.err and "next: ls -ld" in said.err
+
+
 def test_the_end_says_how_many_need_no_process_any_more(home: AdoptHome) -> None:
     home.wire({"PreToolUse": [group("Bash", home.script("refuse.py", DENY), "true")]})
     assert "2 of 2 hooks adopted" in (said := home.adopt("--yes")).out

@@ -92,6 +92,12 @@ def choose(places: Places, settings: Settings, only: Sequence[str] = ()) -> tupl
     return found, left
 
 
+def check_places(places: Places, file: Path) -> None:
+    """Raise OverdeckError where what adopt writes has no place: before a replay of minutes, not after it."""
+    for place in (file.parent, places.state, places.user_modules):
+        check_folder(place)
+
+
 def _broken(places: Places, settings: Settings) -> dict[str, str]:
     """Pointer → why a hook cannot start. Behind an entry of ours no audit would see that any more."""
     context = Context((settings,), places.home, places.claude_dir)
