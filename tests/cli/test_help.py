@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from commandlines import doors
+from homes import Home
 
 from overdeck.process import DOORS
 
@@ -13,6 +14,12 @@ def _commands(command: Any) -> Iterator[Any]:
     yield command
     for below in getattr(command, "commands", {}).values():
         yield from _commands(below)
+
+
+@pytest.mark.parametrize("typed", ["overdeck -h", "od-incidents list -h", "overdeck fires sql -h"])
+def test_the_short_word_for_help_helps(tmp_path, typed):
+    ran = Home(tmp_path / "home").run(*typed.split())
+    assert (ran.code, ran.err) == (0, "") and "--help" in ran.out
 
 
 @pytest.mark.parametrize("door", DOORS)

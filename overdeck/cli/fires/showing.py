@@ -33,7 +33,11 @@ def report(
 
     window = parse_since(since)
     if event is not None and event not in CLAUDE_EVENTS:
-        raise usage(f"there is no event {event!r}: one of {', '.join(CLAUDE_EVENTS)}", hint="overdeck fires")
+        near = next((name for name in CLAUDE_EVENTS if name.lower() == event.lower()), "PreToolUse")
+        raise usage(
+            f"there is no event {event!r}: one of {', '.join(CLAUDE_EVENTS)}",
+            hint=f"overdeck fires --event {near}",
+        )
     known = None
     with up_to_date(places, rebuild=rebuild) as (published, warnings):
         found = report(places, published, since=window, event=event, everything=everything, whole=whole)
