@@ -42,7 +42,7 @@ def test_replay_takes_it_in_once_and_its_batches_can_be_read(home: Home, spooled
     first = home.run("overdeck", "capture", "replay", "--json").data
     assert (first["new"], first["batches"], first["files"]) == (10, 1, 1)
     assert home.run("overdeck", "capture", "replay", "--json").data["new"] == 0
-    assert "kept: 10 events, 0 of them open, 1 batches" in home.run("overdeck", "capture", "status").out
+    assert "kept: 10 events, 0 of them open, 1 batch," in home.run("overdeck", "capture", "status").out
     (batch,) = home.run("overdeck", "capture", "batches", "--json").data["batches"]
     assert (batch["number"], batch["session"], batch["events"], batch["why"]) == (1, "s", 10, "events")
     assert "No batch of other has" in home.run("overdeck", "capture", "batches", "--session", "other").out

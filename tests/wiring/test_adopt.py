@@ -195,6 +195,13 @@ def test_the_end_says_how_many_need_no_process_any_more(home: AdoptHome) -> None
     home.wire({"PreToolUse": [group("Bash", home.script("refuse.py", DENY), "true")]})
     assert "2 of 2 hooks adopted" in (said := home.adopt("--yes")).out
     assert "1 in the dispatcher's fork, 1 started as before" in said.out
+    assert "costs more than before" not in said.err
+
+
+def test_an_adoption_that_wins_nothing_says_so(home: AdoptHome) -> None:
+    home.wire({"PreToolUse": [group("Bash", "true")]})
+    said = home.adopt("--yes")
+    assert "1 of 1 hook adopted" in said.out and "costs more than before" in said.err
 
 
 def test_a_list_of_what_could_be_adopted_ends_with_the_next_command(home: AdoptHome) -> None:

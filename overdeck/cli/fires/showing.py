@@ -97,7 +97,8 @@ def print_close(out: Output, found: "Report", rows: "Sequence[ModuleRow]") -> No
     modules = sum(row.adopted for row in rows)
     shown = f"{modules} of {len(found.rows)} modules"
     if len(rows) > modules:
-        shown += f" and {len(rows) - modules} hooks that are none"
+        others = len(rows) - modules
+        shown += f" and {others} {'hook that is' if others == 1 else 'hooks that are'} none"
     out.line(f"{shown}, counts of the last {span(found.since)}, {age(found)}")
 
 
