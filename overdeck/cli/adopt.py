@@ -258,7 +258,7 @@ def _report(done: "Adoption", chosen: Sequence["Candidate"], out: Output, dry_ru
     out.line(f"{len(done.adopted)} of {counted(len(done.reports), 'hook')} {would}{how}")
     if done.adopted and not forked:
         out.note(
-            "none of them runs in the dispatcher itself, so a call costs more than before, not less (overdeck audit: how "
+            "none of them runs in the dispatcher itself, so a call costs more than before (overdeck audit: how "
             "much); written as modules they would be cheaper: overdeck hooks new"
         )
     if done.adopted and not dry_run:
