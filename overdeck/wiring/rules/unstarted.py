@@ -11,8 +11,11 @@ from overdeck.wiring.settings import Handler
 NOT_FOUND, LOCKED = 127, 126
 """What a shell ends with where it cannot start a program."""
 
-_MISSING_SCRIPT = {"python": 2, "dash": 2, "node": 1, "bun": 1, "deno": 1, "bash": 127, "zsh": 127}
-"""What an interpreter ends with whose script is not there; measured: CPython 3.11, dash 0.5, bash 5.2, node 20."""
+_MISSING_SCRIPT = {
+    "python": 2, "uv": 2, "dash": 2, "node": 1, "bun": 1, "deno": 1, "bash": 127, "zsh": 127,
+}  # fmt: skip
+"""What an interpreter ends with whose script is not there. Measured: CPython 3.11, dash 0.5, bash 5.2, node 20; uv ends
+with what its Python does; bun, deno and zsh were not run."""
 
 _BLOCKING = {
     "PreToolUse": "every call that it is asked about is refused",
