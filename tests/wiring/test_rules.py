@@ -86,6 +86,12 @@ def test_what_follows_a_missing_script_hangs_on_what_was_to_run_it(settings, pro
     assert said in found(settings, data, "never-started")[0].why
 
 
+def test_a_hook_in_the_background_refuses_nothing(settings):
+    data = hooks(command="python3 /nowhere/gone.py", **{"async": True})
+
+    assert "as if it had said yes" in found(settings, data, "never-started")[0].why
+
+
 @pytest.mark.parametrize(
     ("program", "script"), [("python3", "gone.py"), ("bash", "gone"), ("sh", "gone"), ("node", "gone.js")]
 )

@@ -33,12 +33,13 @@ def what_follows(handler: Handler, code: int) -> str:
     """What becomes of the calls of a hook that ends with ``code`` before it did anything.
 
     Claude Code and Codex take 2 for a refusal and pass by everything else; Gemini CLI takes all but 0 and 1 for one.
-    A handler that the client itself starts (``args``), without a shell, has no exit code of 126 or 127.
+    A handler that the client itself starts (``args``), without a shell, has no exit code of 126 or 127; nobody waits
+    for one in the background.
     """
     refused = _BLOCKING.get(handler.event, "")
     refuses = code not in (0, 1) if handler.client == "gemini" else code == 2
     by_shell = handler.args is None or code not in (NOT_FOUND, LOCKED)
-    if refused and refuses and by_shell:
+    if refused and refuses and by_shell and not handler.background:
         return f"the hook ends with {code} before it did anything, which the client takes for a no: {refused}"
     return _GOES_ON
 
