@@ -28,12 +28,12 @@ def find(places: Places, module_id: str) -> Found:
         if Path(problem.path).parent.name == module_id:
             raise usage(f"the module {module_id} cannot be read: {problem}", hint=f"mend {problem.path}")
     ids = [manifest.id for manifest in fleet.found]
-    near = difflib.get_close_matches(module_id, ids, n=3) or ids
+    near = difflib.get_close_matches(module_id, ids, n=3)
     raise not_found(
-        f"there is no module {module_id!r}; the nearest: {', '.join(near)}",
+        f"there is no module {module_id!r}" + (f"; the nearest: {', '.join(near)}" if near else ""),
         code="no-such-module",
         hint="overdeck hooks list --all",
-        data={"candidates": near},
+        data={"candidates": near or ids},
     )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from overdeck.authoring.fleet import entry_path, front_command, interpreter
-from overdeck.dispatch.manifest import Manifest
+from overdeck.dispatch.manifest import Manifest, ManifestError, read_manifest
 from overdeck.dispatch.planning import Fleet, Recipe, compile_plan, overlay
 from overdeck.git import git
 from overdeck.process import NotCompleted, run
@@ -104,11 +104,15 @@ def read_cases(manifest: Manifest) -> list[Case]:
 def run_matrix(manifest: Manifest, *, most: int | None = None) -> MatrixResult:
     """Run the cases with the prefilter and around it, some at a time. Never raises for what the module does.
 
-    With ``most`` only so many of them: must-act and must-not-act in turn, from all over the matrix.
+    With ``most`` only so many of them: must-act and must-not-act in turn, from all over the matrix. The config is the
+    manifest's own and each case's: a module that ships is not broken because its user has rules that its cases do not
+    know. A module of the user's is run under the config in force: both are theirs.
     """
     try:
         cases = read_cases(manifest)
-    except ValueError as error:
+        if not manifest.user:
+            manifest = read_manifest(manifest.folder)
+    except (ValueError, ManifestError) as error:
         return MatrixResult(manifest.id, 0, [str(error)])
     failures = [] if cases else [f"{manifest.folder}/matrix.jsonl holds no case, so nothing was tested"]
     chosen = cases if most is None else _some_of(cases, most)

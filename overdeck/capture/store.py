@@ -213,13 +213,13 @@ class Store:
         )
 
     def batches(self, *, session: str = "", last: int = 20) -> list[Batch]:
-        """The newest batches, oldest first; those of one session where it is named."""
+        """The newest batches, oldest first; those of one session where it, or the beginning of it, is named."""
         if self._empty:
             return []
         rows = self._db.execute(
-            "SELECT number, session, opened, closed, events, why FROM batches WHERE ? IN ('', session)"
+            "SELECT number, session, opened, closed, events, why FROM batches WHERE substr(session, 1, length(?)) = ?"
             " ORDER BY number DESC LIMIT ?",
-            (session, last),
+            (session, session, last),
         ).fetchall()
         return [Batch(*row) for row in reversed(rows)]
 

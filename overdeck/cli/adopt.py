@@ -13,6 +13,7 @@ from overdeck.cli.install import Scope
 from overdeck.cli.output import JsonOption, Output, on_one_line, verb
 from overdeck.errors import ExitCode, OverdeckError, usage
 from overdeck.paths import Places
+from overdeck.plural import counted
 
 if TYPE_CHECKING:
     from overdeck.wiring.adopt.adopting import Adoption
@@ -111,6 +112,8 @@ def _adopt(
             raise _needs_yes(chosen, again)
         _listed(found, chosen, left, again, out)
         return
+    if chosen:
+        adopting.check_places(places, file)
     reports = adopting.replayed(
         found, chosen, home=places.home, environ=os.environ, recorded=_recorded(payloads),
         allow_network=allow_network, said=out.note,
@@ -174,8 +177,9 @@ def _needs_yes(chosen: Sequence["Candidate"], again: str) -> OverdeckError:
     from overdeck.wiring.adopt.candidates import listed
 
     commands = list(map(on_one_line, listed(chosen)))
+    these = "this hook" if len(commands) == 1 else f"these {len(commands)} hooks"
     return usage(
-        "\n  ".join([f"the replay would run these {len(commands)} hooks, in a throwaway HOME:", *commands]),
+        "\n  ".join([f"the replay would run {these}, in a throwaway HOME:", *commands]),
         hint=again,
         code="needs-yes",
     )
@@ -251,15 +255,23 @@ def _report(done: "Adoption", chosen: Sequence["Candidate"], out: Output, dry_ru
         if done.adopted
         else ""
     )
-    out.line(f"{len(done.adopted)} of {len(done.reports)} hooks {would}{how}")
+    out.line(f"{len(done.adopted)} of {counted(len(done.reports), 'hook')} {would}{how}")
+    if done.adopted and not forked:
+        out.note(
+            "none of them runs in the dispatcher itself, so a call costs more than before (overdeck audit: how "
+            "much); written as modules they would be cheaper: overdeck hooks new"
+        )
     if done.adopted and not dry_run:
         out.note("back again: overdeck adopt --undo")
 
 
 def _show_reports(reports: Sequence["Replay"], out: Output) -> None:
+    from overdeck.wiring.adopt.replay import IN_THE_FORK
+
     for report in reports:
         if report.kind == "equal":
-            out.line(f"equal  {report.id}: {report.cases} payloads, {report.acted} answered; {report.how}")
+            how = report.how if report.how == IN_THE_FORK else f"started as before: {report.how}"
+            out.line(f"equal  {report.id}: {report.cases} payloads, {report.acted} answered; {how}")
         else:
             at = f" (at {report.case})" if report.case else ""
             out.line(f"{report.kind}  {report.id}: {report.why}{at}: it stays as it was")
@@ -308,8 +320,11 @@ def _undo(places: Places, out: Output, dry_run: bool) -> None:
         for line in change.diff():
             out.line(line)
     how = "byte for byte" if done.exact else "behind what was written since"
-    would = "would be put back" if dry_run else "are back"
-    out.line(f"{len(done.ids)} hooks {would} in {', '.join(str(one.file) for one in done.changes)}, {how}")
+    be = "is" if len(done.ids) == 1 else "are"
+    would = "would be put back" if dry_run else f"{be} back"
+    out.line(
+        f"{counted(len(done.ids), 'hook')} {would} in {', '.join(str(one.file) for one in done.changes)}, {how}"
+    )
 
 
 def _check(places: Places, out: Output, yes: bool, allow_network: bool, payloads: Path | None) -> None:

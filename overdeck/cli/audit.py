@@ -32,7 +32,9 @@ def audit(
     *,
     settings: Annotated[
         list[Path] | None,
-        typer.Option("--settings", help="A settings file, or a plugin's hooks.json; may be repeated."),
+        typer.Option(
+            "--settings", metavar="FILE", help="A settings file, or a plugin's hooks.json; may be repeated."
+        ),
     ] = None,
     measure: Annotated[
         bool, typer.Option("--measure", help="Run the hooks for real, in a throwaway HOME.")

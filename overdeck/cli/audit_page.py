@@ -137,7 +137,8 @@ def _show_dearest(client: "ClientAudit", out: Output, *, full: bool) -> None:
     if idle:
         out.line()
         named = ", ".join(f"{number} {_IDLE[state]}" for state, number in idle.items())
-        out.line(f"{count(sum(idle.values()), 'hook')} of {client.handlers} never run: {named}")
+        verb = "runs" if sum(idle.values()) == 1 else "run"
+        out.line(f"{count(sum(idle.values()), 'hook')} of {client.handlers} never {verb}: {named}")
         for hook in [hook for hook in client.hooks if hook.state == "never started"][:NAMES_SHOWN]:
             out.line(f"  never started: {wording.one_line(hook.command, COMMAND_SHOWN)}")
     seldom = len(client.conditional_hooks)

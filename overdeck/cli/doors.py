@@ -51,7 +51,13 @@ def _typed() -> str:
 
 def group(help_text: str) -> typer.Typer:
     """A Typer application with the habits of all of ours: help on no arguments, no completion installer."""
-    return typer.Typer(help=help_text, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+    return typer.Typer(
+        help=help_text,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["--help", "-h"]},
+    )
 
 
 def door(help_text: str, verbs: Sequence[Verb], *, typed: str = "") -> typer.Typer:

@@ -8,7 +8,8 @@ import typer
 
 from overdeck.cli.output import JsonOption, Output, verb
 from overdeck.errors import usage
-from overdeck.paths import CLIENTS, Places
+from overdeck.paths import CLIENTS, Places, shipped
+from overdeck.plural import counted
 
 if TYPE_CHECKING:
     from overdeck.wiring.install import Change
@@ -67,13 +68,13 @@ def install(
             out.line(f"entries of ours are in {other} as well: the client runs identical ones once")
         done = sum(word != "unchanged" for word in change.changes.values())
         if not change.changed:
-            out.line(f"already installed: {len(change.changes)} events in {change.file}")
+            out.line(f"already installed: {counted(len(change.changes), 'event')} in {change.file}")
         elif dry_run:
-            out.line(f"would change {done} events in {change.file} (dry run: nothing was written)")
+            out.line(f"would change {counted(done, 'event')} in {change.file} (dry run: nothing was written)")
         else:
             gone = sum(word == "removed" for word in change.changes.values())
             out.line(
-                f"installed {done - gone} events in {change.file}"
+                f"installed {counted(done - gone, 'event')} in {change.file}"
                 + (f", took out {gone} that no module asks for" if gone else "")
             )
             out.note("next: overdeck doctor")
@@ -86,6 +87,10 @@ def _say_guards(change: "Change", out: Output) -> None:
     for word, names in (("new", guards.added), ("not any more", guards.dropped)):
         if names and names != guards.on:
             out.line(f"  {word}: {', '.join(names)}")
+    if not any((shipped("modules") / id).is_dir() for id in guards.on):
+        config = Places.from_environment().config_file
+        out.note("none of the modules that ship is on, no guard either")
+        out.note(f'next: packs = ["guards"] in {config}, then: overdeck install')
 
 
 def known_client(client: str) -> str:

@@ -44,7 +44,7 @@ def run(app: typer.Typer, program: str, *, family: str = "") -> None:
         command = family + (".".join(words[1:]) or command.removeprefix(family))
         if not str(raised) and "--json" not in sys.argv:
             raise SystemExit(ExitCode.USAGE) from None  # no arguments: the help is printed already
-        message = raised.format_message() or "a verb is missing"
+        message = _plain(raised.format_message()) or "a verb is missing"
         error = OverdeckError(message, code="usage", exit_code=ExitCode.USAGE, hint=_form(context, words))
     except Exception as crash:
         error = _mendable(crash) if isinstance(crash, OSError) else None
@@ -75,7 +75,22 @@ def _form(context: Any, words: Sequence[str]) -> str:
     if verbs:
         return f"{' '.join(words)} {' | '.join(verbs)}"
     usage_line = re.sub(r"[{}]|(?<=\[)\[|\](?=\])", "", " ".join(context.command.collect_usage_pieces(context)))
-    return f"{' '.join(words)} {usage_line}, where {' '.join(words)} --help tells the options"
+    return f"{' '.join(words)} {usage_line}   (options: {' '.join(words)} --help)"
+
+
+_PARSERS_WORDS = {
+    "Value error, ": "",
+    "Input should be a valid integer, unable to parse string as an integer": "that is no whole number",
+    "Input should be a valid number, unable to parse string as a number": "that is no number",
+    "Input should be ": "it has to be ",
+}
+"""What the library that reads the options says, and the same in words for people."""
+
+
+def _plain(message: str) -> str:
+    for theirs, ours in _PARSERS_WORDS.items():
+        message = message.replace(theirs, ours)
+    return message
 
 
 def _mendable(error: OSError) -> OverdeckError | None:

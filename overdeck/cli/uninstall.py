@@ -3,6 +3,7 @@
 from overdeck.cli.install import ClientOption, DryRunOption, Scope, ScopeOption, known_client, report
 from overdeck.cli.output import JsonOption, verb
 from overdeck.paths import Places
+from overdeck.plural import counted
 
 
 def uninstall(
@@ -30,10 +31,10 @@ def uninstall(
         if not change.changed:
             out.line(f"nothing to remove: no entry of ours in {change.file}")
         elif dry_run:
-            out.line(f"would remove {len(change.changes)} events (dry run: nothing was written)")
+            out.line(f"would remove {counted(len(change.changes), 'event')} (dry run: nothing was written)")
         elif change.after is None:
             out.line(f"removed {change.file}: install had made it, and nothing else was in it")
         else:
-            out.line(f"removed {len(change.changes)} events from {change.file}")
+            out.line(f"removed {counted(len(change.changes), 'event')} from {change.file}")
         for other in change.elsewhere:
             out.line(f"still there: entries of ours in {other} (--scope takes them out)")

@@ -20,7 +20,9 @@ WatchOption = Annotated[
 PidOption = Annotated[
     list[int] | None,
     typer.Option(
-        "--pid", help="Look at this process's control groups, too: the session that stalls. May be repeated."
+        "--pid",
+        metavar="PID",
+        help="Look at this process's control groups, too: the session that stalls. May be repeated.",
     ),
 ]
 GuardLogOption = Annotated[

@@ -50,11 +50,11 @@ class Taxonomy:
             if wanted in (known.id.lower(), known.slug):
                 return known
         near = self._nearest(wanted)
-        classes = f"the classes are: {', '.join(known.slug for known in self.classes)}"
+        others = 'od-incidents search "…" names the class of what you saw, od-incidents coverage lists all'
         raise not_found(
             f"there is no class {name!r} in {self.path}",
             code="no-such-class",
-            hint=f"did you mean {' or '.join(near)}? {classes}" if near else classes,
+            hint=f"did you mean {' or '.join(near)}? {others}" if near else others,
             data={"candidates": near},
         )
 
@@ -74,7 +74,7 @@ class Taxonomy:
 
         slugs = [known.slug for known in self.classes]
         by_id = {known.id.lower(): known.slug for known in self.classes}
-        near = get_close_matches(wanted, slugs, n=3, cutoff=0.5)
+        near = get_close_matches(wanted, slugs, n=3)
         near += [by_id[i] for i in get_close_matches(wanted, list(by_id), n=2, cutoff=0.7)]
         words = set(wanted.replace("_", "-").split("-"))
         near += [known.slug for known in self.classes if words & {*known.slug.split("-"), *known.keywords}]

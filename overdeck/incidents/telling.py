@@ -28,7 +28,7 @@ def noted(added: "Added", key: str | None = None) -> str:
 def reopened(added: "Added") -> str:
     incident = added.incident
     if added.recorded:
-        return f"{incident.id} is open again, for the {incident.episodes}. time"
+        return f"{incident.id} is open again (opened {incident.episodes} times)"
     return unchanged(incident)
 
 

@@ -18,6 +18,7 @@ from overdeck.probe import witness
 from overdeck.probe.clients import Client
 from overdeck.probe.room import Room
 from overdeck.wiring import entries, opencodeplugin
+from overdeck.wiring.adopt.room import Room as Surroundings
 from overdeck.wiring.apart import with_logs_apart
 from overdeck.wiring.handler import Handler
 from overdeck.wiring.install import union_of, wanted_groups
@@ -92,6 +93,11 @@ def choose(
                 listed.append(f"{handler.event}: a {handler.type} hook, which starts no program")
             else:
                 argv = argv_of(hook) if ours else tuple(handler.argv(file.variables))
+                # Here it is no plugin's: nobody says where it lies, and Claude Code 2.1.197 does not start such a hook
+                # of the settings whose command spells the placeholder as a plugin's does.
+                if handler.plugin and not ours:
+                    own = (word.replace("${CLAUDE_PLUGIN_ROOT}", "${CLAUDE_PLUGIN_ROOT:-}") for word in argv)
+                    argv = ("/usr/bin/env", f"CLAUDE_PLUGIN_ROOT={handler.plugin}", *own)
                 scope = file.scope if file.scope in played_in(file.client) else "user"
                 played.append(
                     Played(handler.event, handler.matcher, handler.shown, argv, hook, str(file.path), ours, scope)
@@ -136,6 +142,18 @@ def moved(choice: Choice, recipe: Recipe, home: Path, *, yes: bool) -> list[Play
             argv = with_logs_apart(argv, home)
         found.append(replace(one, argv=tuple(argv)))
     return found
+
+
+def bring(files: Sequence[Settings], room: Room, home: Path) -> None:
+    """Copy what the hooks of ``files`` name by ``~``, ``$HOME`` or the project's folder, and what lies beside it.
+
+    ``home`` is the user's. In the throwaway HOME a script that is named so would not be there: python3 ends with 2 for
+    that, and the client would take it for a no to every prompt.
+    """
+    for file in files:
+        project = file.project_dir if file.scope in ("project", "local") else None
+        place = Surroundings(room.root, room.home, room.project, {}, home.absolute(), project)
+        place.bring(file, [one for one in file.all_handlers if one.starts_process and not one.plugin])
 
 
 def behind(records: Path, number: int) -> list[str]:

@@ -251,11 +251,26 @@ def _effect(
     asking = session.name.endswith("asking") and answer.decision == "ask"
     if asking:
         return None, None
-    if event in ("PreToolUse", "BeforeTool") and answer.decision in ("deny", "ask") and told is not None:
-        return answer.reason[:_ENOUGH] in (told.text or ""), reached
+    if event in BEFORE and answer.decision in ("deny", "ask") and told is not None:
+        if answer.reason[:_ENOUGH] in (told.text or ""):
+            return True, reached
+        # Of several refusals the model is told one: a deny goes before an ask, and the last to end before the others.
+        return (None, None) if _refused_by_another(answer, told, session) else (False, reached)
     if answer.decision == "keep going":
         return reached, reached
     return None, reached
+
+
+def _refused_by_another(own: Answer, told: facts.Told, session: facts.Played) -> bool:
+    """Whether the model was told another hook's deny of the same call."""
+    before = [fire for fire in session.fires if fire.payload.get("hook_event_name") in BEFORE]
+    answers = [
+        read_answer(str(fire.payload["hook_event_name"]), fire.code, fire.stdout, fire.stderr)
+        for fire in before
+        if _call_of(fire.payload, session) is told
+    ]
+    others = [one.reason[:_ENOUGH] for one in answers if one.decision == "deny" and one.reason != own.reason]
+    return any(reason and reason in (told.text or "") for reason in others)
 
 
 def _call_of(payload: Mapping[str, Any], session: facts.Played) -> facts.Told | None:
@@ -300,6 +315,8 @@ def _gates(choice: Choice, canaries: Sequence[Canary], sessions: Sequence[facts.
         # Where the client asks before everything, a hook that asks is not told apart from it.
         asked = canary.guard == "asking"
         denied = any(one.reason[:_ENOUGH] in text or (asked and one.decision == "ask") for one in answers)
+        if not denied and any(_refused_by_another(one, told, played) for one in answers):
+            denied, text = True, f"{answers[0].reason} (the model was told another hook's no: {text})"
         shown = canary.call.input if isinstance(canary.call.input, str) else json.dumps(canary.call.input)
         if not denied and canary.why and text:
             found.append(GateReport(canary.gate, f"{canary.call.tool} {shown}", None, canary.why))

@@ -72,6 +72,8 @@ def probe(
             base = Room.make(Path(made).resolve() / "room")
             canaries = _canaries(choice.gates, client, base) if script is None else []
             played = hooks.moved(choice, recipe, base.home, yes=yes)
+            if yes:
+                hooks.bring(files, base, places.home)
             if record is not None and name != "opencode":
                 played += [hooks.recorder(event) for event in wired.named(name).EVENTS]
             sessions: list[dict[str, Any]] = []

@@ -32,13 +32,22 @@ def _urgency(row: ModuleRow) -> int:
     return URGENCY.index(row.verdict) if row.verdict in URGENCY else len(URGENCY) + VERDICTS.index(row.verdict)
 
 
+def _first(events: list[str]) -> str:
+    """The first event, and how many more there are: a module that hears all of them must not break the table.
+
+    >>> _first(["Stop"]), _first(["Stop", "SessionEnd", "PreToolUse"])
+    ('Stop', 'Stop +2')
+    """
+    return " ".join([*events[:1], *([f"+{len(events) - 1}"] if len(events) > 1 else [])])
+
+
 COLUMNS: tuple[Column[ModuleRow], ...] = (
     Column("module", "module", lambda row, _now: row.id, lambda row: row.id),
     Column("class", "class", lambda row, _now: row.cls, lambda row: row.cls),
     Column(
         "events",
         "events",
-        lambda row, _now: " ".join(name for name, _matcher in row.events),
+        lambda row, _now: _first([name for name, _matcher in row.events]),
         lambda row: " ".join(name for name, _matcher in row.events),
     ),
     _count("asked"),

@@ -18,10 +18,12 @@ class Guards:
 
 
 def guards_of(recipe: Recipe, fleet: Fleet) -> Guards:
-    """What is on now, against the plans that are in force."""
+    """What is on now, against the plans that are in force. A module none of whose rules is on is in no plan."""
     before = {id for path in sorted(Path(recipe.plans).glob("*.plan")) for id in _planned(path)}
     on = tuple(module.id for module in fleet.enabled)
-    return Guards(on, tuple(id for id in on if id not in before), tuple(sorted(before.difference(on))))
+    ruleless = {module.id for module in fleet.enabled if module.rule_keys is not None and not module.rules_on}
+    known = before | ruleless if before else before
+    return Guards(on, tuple(id for id in on if id not in known), tuple(sorted(before.difference(on))))
 
 
 def _planned(path: Path) -> list[str]:

@@ -43,6 +43,22 @@ def test_list_shows_what_is_on_in_manifest_order(tmp_path: Path) -> None:
     assert sorted(module["id"] for module in listed) == sorted([*every, "mine"])
 
 
+def test_a_module_that_ships_is_not_broken_by_the_users_own_rules(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    (home.root / ".config" / "overdeck").mkdir(parents=True)
+    (home.root / ".config" / "overdeck" / "config.toml").write_text(
+        '[modules.deny-rewrite.rules.uv]\npattern = "pip install"\nreason = "uv"\nrewrite = "uv pip install"\n'
+    )
+    ran = home.run("overdeck", "hooks", "test", "deny-rewrite", "--json")
+    assert (ran.code, ran.data["modules"][0]["failures"]) == (0, [])
+
+
+def test_a_module_that_is_nothing_like_any_is_not_answered_with_all(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    assert "nearest" not in home.run("overdeck", "hooks", "show", "xyzzy").err
+    assert "the nearest: git-decision" in home.run("overdeck", "hooks", "show", "git-decison").err
+
+
 def test_a_manifest_that_cannot_be_read_is_warned_of(tmp_path: Path) -> None:
     home = Home(tmp_path)
     (own_module(home, DENIES_LS) / "module.toml").write_text("id = 3")

@@ -43,13 +43,23 @@ def test_replay_takes_it_in_once_and_its_batches_can_be_read(home: Home, spooled
     first = home.run("overdeck", "capture", "replay", "--json").data
     assert (first["new"], first["batches"], first["files"]) == (10, 1, 1)
     assert home.run("overdeck", "capture", "replay", "--json").data["new"] == 0
-    assert "kept: 10 events, 0 of them open, 1 batches" in home.run("overdeck", "capture", "status").out
+    assert "kept: 10 events, 0 of them open, 1 batch," in home.run("overdeck", "capture", "status").out
     (batch,) = home.run("overdeck", "capture", "batches", "--json").data["batches"]
     assert (batch["number"], batch["session"], batch["events"], batch["why"]) == (1, "s", 10, "events")
     assert "No batch of other has" in home.run("overdeck", "capture", "batches", "--session", "other").out
     events = home.run("overdeck", "capture", "batches", "1", "--json").data["events"]
     assert [event["event"] for event in events] == ["PostToolUse"] * 9 + ["Stop"]
     assert "PostToolUse" in home.run("overdeck", "capture", "batches", "1").out
+
+
+def test_the_beginning_of_a_session_names_its_batches(home: Home, spooled: Captured) -> None:
+    home.run("overdeck", "capture", "replay")
+    with store.opened(store.path_of(home.state), to_write=True) as kept:
+        kept._db.execute("UPDATE batches SET session = '89168429-3bfa'")
+        kept._db.commit()
+    found = home.run("overdeck", "capture", "batches", "--session", "89168429", "--json").data["batches"]
+    assert [batch["session"] for batch in found] == ["89168429-3bfa"]
+    assert home.run("overdeck", "capture", "batches", "--session", "3bfa", "--json").data["batches"] == []
 
 
 def test_a_batch_that_is_not_there_is_not_found(home: Home) -> None:

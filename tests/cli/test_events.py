@@ -119,3 +119,9 @@ def test_every_type_is_listed_with_its_fields(home: Home) -> None:
     assert listed["tool.called"] == ["tool", "sub", "in"]
     assert listed["turn.failed"] == ["sub", "in", "error"]
     assert listed["rating.captured"] == ["rating", "low"]
+
+
+def test_a_type_of_which_there_is_nothing_is_said(home: Home) -> None:
+    write(home, line("turn.done"))
+    ran = home.run("overdeck", "events", "tail", "--no-follow", "--type", "trun.*")
+    assert (ran.code, ran.out) == (0, "") and "nothing of trun.* in the log" in ran.err

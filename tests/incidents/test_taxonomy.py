@@ -81,6 +81,12 @@ def test_a_class_is_found_by_id_and_by_slug(name: str) -> None:
     assert load(SHIPPED / "taxonomy.toml").find(name).id == "C033"
 
 
+def test_a_class_that_is_nothing_like_any_is_answered_with_where_to_look() -> None:
+    with pytest.raises(OverdeckError) as raised:
+        load(SHIPPED / "taxonomy.toml").find("nosuch")
+    assert "did you mean" not in raised.value.hint and "od-incidents search" in raised.value.hint
+
+
 @pytest.mark.parametrize(
     ("name", "near"), [("hook-timout", "hook-timeout"), ("C333", "hook-timeout"), ("shim", "shim-interpreter")]
 )

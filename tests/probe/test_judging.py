@@ -144,6 +144,15 @@ def test_a_canary_is_denied_where_its_own_gate_said_so_and_the_model_read_it(
     assert report.gates[0].denied is well
 
 
+def test_a_canary_that_another_hook_refused_as_well_is_denied() -> None:
+    canary = Canary("g", Call("Bash", COMMAND))
+    other = fired("", code=2, stderr="no force pushes")
+    both = session(fired(denied("[g] ask", "ask")), other, name="canaries, plain", text="error: no force pushes")
+    report = judged(both, canary=canary)
+    assert (report.gates[0].denied, report.trouble) == (True, ())
+    assert "another hook's no: error: no force pushes" in report.gates[0].said
+
+
 def test_where_the_client_asks_before_everything_a_gate_that_asks_counts() -> None:
     canary = Canary("g", Call("Bash", COMMAND), "asking")
     report = judged(

@@ -90,7 +90,7 @@ def test_hooks_that_are_no_modules_are_in_the_table_only_where_all_is_asked_for(
 
     assert "guard.py" not in busy.run("fires").out
     everything = busy.run("fires", "--all").out
-    assert "guard.py" in everything and "3 of 3 modules and 1 hooks that are none" in everything
+    assert "guard.py" in everything and "3 of 3 modules and 1 hook that is none" in everything
     assert "starts python3 /opt/guard.py" in busy.run("fires", "--module", "guard.py").out
 
 

@@ -133,7 +133,7 @@ class TestReopenAndLeave:
         async with opened(clone, states=2) as seen:
             await seen.press("u")
             await fill(seen, because="seen on three hosts")
-            await seen.until(lambda: told(seen, f"{name} is open again, for the 2. time"))
+            await seen.until(lambda: told(seen, f"{name} is open again (opened 2 times)"))
             await seen.until(lambda: "because: seen on three hosts" in seen.text("#story"))
         assert state_of(clone, name) == "open"
 

@@ -43,7 +43,7 @@ def test_hooks_after_public_patterns_say_the_same_and_come_back_byte_for_byte(ho
     kept = json.loads(home.settings.read_bytes())
     hooks = [hook for groups in kept["hooks"].values() for one in groups for hook in one["hooks"]]
     theirs = [hook["command"] for hook in hooks if "--by-overdeck" not in hook.get("args", [])]
-    assert theirs == ["no-such-program --check"]
+    assert theirs == ["python3 ~/.claude/hooks/missing.py", "no-such-program --check"]
     assert home.front("PreToolUse", {**BASH, "tool_input": {"command": "rm -rf /"}})
     assert home.adopt("--undo").code == 0
     assert home.settings.read_bytes() == before
@@ -144,19 +144,42 @@ def test_a_hook_that_leaves_other_files_differs(home: AdoptHome) -> None:
 
 def test_a_hook_of_which_nothing_starts_stays_where_an_audit_sees_it(home: AdoptHome) -> None:
     (home.root / "locked.sh").write_text("#!/bin/sh\n")
-    groups = [group("Bash", f"{home.root}/gone.sh", f"{home.root}/locked.sh", home.script("refuse.py", DENY))]
-    home.wire({"PreToolUse": groups})
+    gone = (f"{home.root}/gone.sh", f"{home.root}/locked.sh", "python3 ~/gone.py", "node ~/gone.js")
+    home.wire({"PreToolUse": [group("Bash", *gone, home.script("refuse.py", DENY))]})
     done = home.adopt("--yes", "--json")
-    kinds = {hook["id"]: hook["kind"] for hook in done.data["hooks"]}
-    assert kinds == {"gone": "never-ran", "locked": "never-ran", "refuse": "equal"}
+    assert [hook["id"] for hook in done.data["hooks"]] == done.data["adopted"] == ["refuse"]
+    assert [one["command"] for one in done.data["left"]] == list(gone)
     findings = home.run("overdeck", "audit", "--json").data["findings"]
     assert {"never-started", "not-executable"} <= {found["rule"] for found in findings}
+
+
+def test_a_hook_of_which_nothing_starts_by_its_exit_code_stays(home: AdoptHome) -> None:
+    home.wire({"PreToolUse": [group("Bash", "definitely-no-such-program --fast")]})
+    done = home.adopt("--yes", "--json")
+    assert [hook["kind"] for hook in done.data["hooks"]] == ["never-ran"]
+
+
+def test_a_home_that_cannot_be_written_is_told_before_the_replay(home: AdoptHome) -> None:
+    home.wire({"PreToolUse": [group("Bash", "true")]})
+    modules = home.root / ".config" / "overdeck" / "modules"
+    modules.parent.mkdir(parents=True, exist_ok=True)
+    modules.write_text("")
+    said = home.adopt("--yes")
+    assert (said.code, "replaying" in said.err) == (2, False)
+    assert str(modules) in said.err and "next: ls -ld" in said.err
 
 
 def test_the_end_says_how_many_need_no_process_any_more(home: AdoptHome) -> None:
     home.wire({"PreToolUse": [group("Bash", home.script("refuse.py", DENY), "true")]})
     assert "2 of 2 hooks adopted" in (said := home.adopt("--yes")).out
     assert "1 in the dispatcher's fork, 1 started as before" in said.out
+    assert "costs more than before" not in said.err
+
+
+def test_an_adoption_that_wins_nothing_says_so(home: AdoptHome) -> None:
+    home.wire({"PreToolUse": [group("Bash", "true")]})
+    said = home.adopt("--yes")
+    assert "1 of 1 hook adopted" in said.out and "costs more than before" in said.err
 
 
 def test_a_list_of_what_could_be_adopted_ends_with_the_next_command(home: AdoptHome) -> None:

@@ -159,6 +159,13 @@ def test_an_interpreter_through_a_shim_is_found(home, check, script) -> None:
     assert (report.state, report.trouble) == ("warn", "shim-interpreter") and str(shim) in report.seen
 
 
+def test_what_a_version_manager_installed_is_no_shim(home, check, script) -> None:
+    real = script(".pyenv/versions/3.11.7/bin/python3", "#!/bin/sh\n")
+    hooks(home, "python3 /x/hook.py")
+
+    assert check("hook interpreters", {"PATH": str(real.parent)}).state == "ok"
+
+
 def test_an_interpreter_is_started_only_after_a_yes(home, check, script, tmp_path: Path) -> None:
     broken = script("bin/python3", f"#!/bin/sh\ntouch {tmp_path}/started\nexit 127\n")
     hooks(home, "python3 /x/hook.py")

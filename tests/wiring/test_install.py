@@ -421,6 +421,17 @@ def test_install_says_which_modules_it_puts_in_force_and_what_changed(home, thei
     assert "not any more: demo" in again.out
 
 
+def test_a_module_without_a_rule_is_not_new_at_every_install(tmp_path):
+    home = Home(tmp_path)
+    home.run("overdeck", "install")
+    assert "new:" not in home.run("overdeck", "install").out
+
+
+def test_an_install_that_puts_no_guard_in_force_says_how_it_would(home, theirs):
+    said = home.run("overdeck", "install").err
+    assert 'next: packs = ["guards"] in' in said and "no guard either" in said
+
+
 @pytest.mark.parametrize(
     ("made", "said"),
     [

@@ -2,12 +2,16 @@
 
 import json
 import os
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from overdeck.wiring.rules import RULES, Context, apply
+from overdeck.wiring.rules.unstarted import code_without
+from overdeck.wiring.settings import read_settings
 
 PATH = f"/usr/local/bin:{os.defpath}"
 TRUE = {"type": "command", "command": "true"}
@@ -62,6 +66,49 @@ def test_a_missing_script_behind_an_interpreter_never_starts(settings, tmp_path:
     data = hooks(command="python3", args=[str(tmp_path / "gone.py")])
 
     assert "gone.py" in found(settings, data, "never-started")[0].why
+
+
+@pytest.mark.parametrize(
+    ("program", "event", "said"),
+    [
+        ("python3", "PreToolUse", "every call that it is asked about is refused"),
+        ("/usr/bin/env python3.11", "PreToolUse", "every call that it is asked about is refused"),
+        ("python3", "UserPromptSubmit", "every prompt is refused"),
+        ("python3", "SessionStart", "as if it had said yes"),
+        ("node", "PreToolUse", "as if it had said yes"),
+        ("bash", "PreToolUse", "as if it had said yes"),
+        ("", "PreToolUse", "as if it had said yes"),
+    ],
+)
+def test_what_follows_a_missing_script_hangs_on_what_was_to_run_it(settings, program, event, said):
+    data = hooks(event, None, command=f"{program} /nowhere/gone.js".strip())
+
+    assert said in found(settings, data, "never-started")[0].why
+
+
+def test_a_hook_in_the_background_refuses_nothing(settings):
+    data = hooks(command="python3 /nowhere/gone.py", **{"async": True})
+
+    assert "as if it had said yes" in found(settings, data, "never-started")[0].why
+
+
+@pytest.mark.parametrize(
+    ("program", "script"), [("python3", "gone.py"), ("bash", "gone"), ("sh", "gone"), ("node", "gone.js")]
+)
+def test_the_exit_code_without_a_script_is_the_interpreters_own(program, script, tmp_path: Path):
+    words = [program, str(tmp_path / script)]
+    if shutil.which(program) is None:
+        pytest.skip(f"there is no {program} here")
+
+    assert code_without(words, words[1]) == subprocess.run(words, capture_output=True, check=False).returncode
+
+
+def test_gemini_refuses_what_cannot_start(settings):
+    data = {"hooks": {"BeforeTool": [{"hooks": [TRUE | {"command": "/nowhere/gone.sh"}]}]}}
+    file = read_settings(settings(data, "home/.gemini/settings.json").path, client="gemini")
+    why = next(one.why for one in apply(RULES, Context((file,))) if one.rule == "never-started")
+
+    assert "ends with 127" in why and "is refused" in why
 
 
 def test_a_script_without_its_exec_bit_never_starts(settings, tmp_path: Path):

@@ -1,6 +1,7 @@
 """``overdeck capture status``."""
 
 from overdeck.cli.output import JsonOption, verb
+from overdeck.plural import counted
 
 
 def status(as_json: JsonOption = False) -> None:
@@ -19,9 +20,12 @@ def status(as_json: JsonOption = False) -> None:
         kept = now.kept
         out.data = {**now._asdict(), "kept": kept._asdict(), "on": on}
         since = f", since {now.oldest}" if now.oldest else ""
-        out.line(f"spooled: {now.lines:,} events ({size(now.size)} in {now.files} files){since}")
+        out.line(
+            f"spooled: {counted(now.lines, 'event')} ({size(now.size)} in {counted(now.files, 'file')}){since}"
+        )
+        batches = f"{kept.batches:,} batch" if kept.batches == 1 else f"{kept.batches:,} batches"
         last = f", last replayed {kept.replayed}" if kept.replayed else ", never replayed"
-        out.line(f"kept: {kept.events:,} events, {kept.open:,} of them open, {kept.batches:,} batches{last}")
+        out.line(f"kept: {counted(kept.events, 'event')}, {kept.open:,} of them open, {batches}{last}")
         if now.problem:
             out.warn(f"this cannot be read: {now.problem}")
         if now.full:

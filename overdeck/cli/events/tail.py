@@ -41,6 +41,8 @@ def tail(
         if once:
             now = look(path, None, patterns, last=lines)
             _note_if_none(out, places, now, waiting=False)
+            if now.there and patterns and not now.events:
+                out.note(f"nothing of {' or '.join(types or [])} in the log; every type: overdeck events types")
             _say(out, now)
             return
         looks = follow(path, patterns, last=lines, every_s=EVERY_S, pause=_pause)

@@ -33,7 +33,11 @@ def report(
 
     window = parse_since(since)
     if event is not None and event not in CLAUDE_EVENTS:
-        raise usage(f"there is no event {event!r}: one of {', '.join(CLAUDE_EVENTS)}", hint="overdeck fires")
+        near = next((name for name in CLAUDE_EVENTS if name.lower() == event.lower()), "PreToolUse")
+        raise usage(
+            f"there is no event {event!r}: one of {', '.join(CLAUDE_EVENTS)}",
+            hint=f"overdeck fires --event {near}",
+        )
     known = None
     with up_to_date(places, rebuild=rebuild) as (published, warnings):
         found = report(places, published, since=window, event=event, everything=everything, whole=whole)
@@ -93,7 +97,8 @@ def print_close(out: Output, found: "Report", rows: "Sequence[ModuleRow]") -> No
     modules = sum(row.adopted for row in rows)
     shown = f"{modules} of {len(found.rows)} modules"
     if len(rows) > modules:
-        shown += f" and {len(rows) - modules} hooks that are none"
+        others = len(rows) - modules
+        shown += f" and {others} {'hook that is' if others == 1 else 'hooks that are'} none"
     out.line(f"{shown}, counts of the last {span(found.since)}, {age(found)}")
 
 

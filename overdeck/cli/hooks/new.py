@@ -13,7 +13,8 @@ def new(
     matcher: Annotated[str, typer.Option(help="The narrowest matcher that still sees its triggers.")] = "",
     cls: Annotated[str, typer.Option("--class", help="gate, adviser, rewriter or observer.")] = "",
     literal: Annotated[
-        list[str] | None, typer.Option(help="A word every trigger contains; repeat for alternatives.")
+        list[str] | None,
+        typer.Option(metavar="WORD", help="A word every trigger contains; repeat for alternatives."),
     ] = None,
     always: Annotated[
         bool, typer.Option("--always", help="No literal exists: run on every matching call.")

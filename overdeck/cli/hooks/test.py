@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from overdeck.cli.output import JsonOption, verb
+from overdeck.plural import counted
 
 
 def test(
@@ -43,7 +44,9 @@ def test(
             "modules": [{"id": r.module, "cases": r.cases, "ok": r.ok, "failures": r.failures} for r in results]
         }
         for result in results:
-            out.line(f"{'ok  ' if result.ok else 'FAIL'} {result.module}: {result.cases} cases, each run twice")
+            out.line(
+                f"{'ok  ' if result.ok else 'FAIL'} {result.module}: {counted(result.cases, 'case')}, each run twice"
+            )
             for failure in result.failures:
                 out.line(f"     {failure}")
         if not results:

@@ -7,6 +7,7 @@ import typer
 from overdeck.cli.install import DryRunOption
 from overdeck.cli.output import JsonOption, Output, verb
 from overdeck.paths import Places
+from overdeck.plural import counted
 
 if TYPE_CHECKING:
     from overdeck.wiring.plugins.removal import Removal
@@ -46,9 +47,8 @@ def remove(
             )
         else:
             tail = " (dry run: nothing was written)" if dry_run else ""
-            out.line(
-                f"{tenses[not dry_run]} {done.plugin}: {len(done.files)} files, {len(done.swaps)} folders{tail}"
-            )
+            files = counted(len(done.files), "file")
+            out.line(f"{tenses[not dry_run]} {done.plugin}: {files}, {counted(len(done.swaps), 'folder')}{tail}")
             if not undo and not dry_run:
                 out.note(f"to undo it: overdeck plugins remove {done.plugin} --undo")
 

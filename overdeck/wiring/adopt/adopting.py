@@ -33,6 +33,8 @@ from overdeck.wiring.adopt.together import replay_all
 from overdeck.wiring.entries import Refused
 from overdeck.wiring.install import wanted_groups
 from overdeck.wiring.rewrite import Rewrite, check_folder, check_writable, in_turn, read, refused, rewrite
+from overdeck.wiring.rules import Context, apply
+from overdeck.wiring.rules.commands import NEVER_STARTED, NOT_EXECUTABLE
 from overdeck.wiring.scope import scope_warnings
 from overdeck.wiring.settings import Settings, parse_settings
 
@@ -77,7 +79,9 @@ def choose(places: Places, settings: Settings, only: Sequence[str] = ()) -> tupl
             "disableAllHooks is on, so none of its hooks runs",
             f"overdeck audit --settings {settings.path}",
         )
-    found, left = candidates(settings, home=places.home, taken=_taken_ids(places), only=only)
+    found, left = candidates(
+        settings, home=places.home, taken=_taken_ids(places), only=only, broken=_broken(places, settings)
+    )
     known = {word for one in settings.all_handlers for word in (one.pointer, one.command, one.shown)}
     if unknown := [word for word in only if word not in known]:
         raise usage(
@@ -86,6 +90,19 @@ def choose(places: Places, settings: Settings, only: Sequence[str] = ()) -> tupl
             code="no-such-hook",
         )
     return found, left
+
+
+def check_places(places: Places, file: Path) -> None:
+    """Raise OverdeckError where what adopt writes has no place: before a replay of minutes, not after it."""
+    for place in (file.parent, places.state, places.user_modules):
+        check_folder(place)
+
+
+def _broken(places: Places, settings: Settings) -> dict[str, str]:
+    """Pointer → why a hook cannot start. Behind an entry of ours no audit would see that any more."""
+    context = Context((settings,), places.home, places.claude_dir)
+    findings = apply((NEVER_STARTED, NOT_EXECUTABLE), context)
+    return {finding.pointer.removesuffix("/command"): finding.why for finding in findings}
 
 
 def replayed(

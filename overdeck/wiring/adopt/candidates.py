@@ -1,7 +1,7 @@
 """Which handlers of a settings file can become modules, under which id, and why the others cannot."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,9 +66,15 @@ class Left:
 
 
 def candidates(
-    settings: Settings, *, home: Path, taken: Sequence[str] = (), only: Sequence[str] = ()
+    settings: Settings,
+    *,
+    home: Path,
+    taken: Sequence[str] = (),
+    only: Sequence[str] = (),
+    broken: Mapping[str, str] | None = None,
 ) -> tuple[list[Candidate], list[Left]]:
-    """Split the handlers of one file. ``only``: pointers or command lines; ``taken``: ids that modules have already.
+    """Split the handlers of one file. ``only``: pointers or command lines; ``taken``: ids that modules have already;
+    ``broken``: pointer → why it cannot start.
 
     Handlers of ours are neither.
     """
@@ -78,7 +84,7 @@ def candidates(
         hook = _at(settings.data, handler.pointer)
         if is_ours(hook) or (only and not {handler.pointer, handler.command, handler.shown} & set(only)):
             continue
-        if why := _why_not(handler, hook):
+        if why := _why_not(handler, hook) or (broken or {}).get(handler.pointer, ""):
             left.append(Left(handler, why))
         else:
             groups.setdefault((*handler.identity, handler.background), []).append(handler)

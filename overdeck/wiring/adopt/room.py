@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,6 +35,10 @@ class Room:
             path.mkdir(parents=True, mode=0o700)
         (self.project / "a.txt").write_text("one\ntwo\n")
         (self.home / "transcript.jsonl").touch()
+        self.bring(settings, handlers)
+
+    def bring(self, settings: Settings, handlers: Sequence[Handler]) -> None:
+        """Copy the hooks folder beside a settings file, and what its handlers name below HOME or the project."""
         copy_hooks(settings.path.absolute().parent / "hooks", self._claude_dir(settings) / "hooks")
         for handler in handlers:
             for word in _paths(handler):

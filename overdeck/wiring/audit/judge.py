@@ -24,7 +24,7 @@ from overdeck.wiring.handler import Handler
 from overdeck.wiring.job import Measured, Measurement, runnable
 from overdeck.wiring.recorded import broken, unrecorded
 from overdeck.wiring.rules import RULES, Context, Finding, apply, worst_first
-from overdeck.wiring.rules.commands import NEVER_STARTED
+from overdeck.wiring.rules.commands import CRLF_SHEBANG, MISSING_INTERPRETER, NEVER_STARTED, NOT_EXECUTABLE
 from overdeck.wiring.settings import Settings
 from overdeck.wiring.sources import silenced
 
@@ -57,7 +57,7 @@ def audit(
         told = {(finding.file, finding.pointer.removesuffix("/command")) for finding in findings}
         new = [finding for finding in late if (finding.file, finding.pointer) not in told]
         findings = worst_first([*findings, *new])
-    dead, models = _at(findings, NEVER_STARTED.id), _at(findings, CALLS_MODEL)
+    dead, models = _at(findings, *_UNSTARTED), _at(findings, CALLS_MODEL)
     behind = adopted_behind(files, places)
     clients = [
         _client(own, seen, known, dead, models, behind, cores or usable())
@@ -76,9 +76,13 @@ CALLS_MODEL = "calls-model"
 """The rule that reads of a script that it asks a model."""
 
 
-def _at(findings: Sequence[Finding], rule: str) -> set[tuple[str, str]]:
-    """Where a rule found something, by file and the handler's pointer."""
-    return {(str(found.file), _HANDLER.sub(r"\1", found.pointer)) for found in findings if found.rule == rule}
+_UNSTARTED = tuple(rule.id for rule in (NEVER_STARTED, NOT_EXECUTABLE, CRLF_SHEBANG, MISSING_INTERPRETER))
+"""Rules of which a finding means that nothing of the hook starts."""
+
+
+def _at(findings: Sequence[Finding], *rules: str) -> set[tuple[str, str]]:
+    """Where one of these rules found something, by file and the handler's pointer."""
+    return {(str(found.file), _HANDLER.sub(r"\1", found.pointer)) for found in findings if found.rule in rules}
 
 
 _HANDLER = re.compile(r"^(.*/hooks/\d+)/.*$")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from overdeck.errors import OverdeckError
+from overdeck.plural import counted
 from overdeck.process import Completed, run
 from overdeck.wiring.commandline import simple_words
 from overdeck.wiring.costmodel import kinds_of
@@ -15,7 +16,10 @@ from overdeck.wiring.doctor.check import Check, Finding, Result, Situation
 from overdeck.wiring.inner import Chain, chain
 from overdeck.wiring.settings import read_settings
 
-SHIMS = ("/shims/", "/.asdf/", "/.pyenv/", "/.nodenv/", "/.rbenv/", "/mise/")
+SHIMS = "/shims/"
+"""Where pyenv, nodenv, rbenv, asdf and mise keep theirs; what they installed (``~/.pyenv/versions``) is no shim."""
+SHIM_PROGRAMS = frozenset({"mise", "rtx", "asdf", "volta-shim"})
+"""What a shim is a link to, where it is one."""
 RUNNERS = frozenset({"npx", "bunx", "uvx", "uv", "pipx", "poetry", "npm", "pnpm", "yarn"})
 SHELL_WORDS = frozenset(
     {"exec", "command", "time", "cd", "echo", "exit", "test", "true", "false", "printf", "read", ":"}
@@ -36,7 +40,7 @@ class Command(NamedTuple):
 
     @property
     def shim(self) -> bool:
-        return self.word in RUNNERS or any(mark in place for mark in SHIMS for place in (self.found, self.real))
+        return self.word in RUNNERS or SHIMS in self.found or Path(self.real).name in SHIM_PROGRAMS
 
 
 def _resolves(situation: Situation) -> Result:
@@ -58,7 +62,8 @@ def _resolves(situation: Situation) -> Result:
         return Result(
             "warn", "; ".join(finding.said for finding in found[:SHOWN]), f"command -v {lost[0].word}", found
         )
-    return Result("ok", f"{len(commands)} programs of hooks resolve: {_listed(commands)}{beyond}")
+    resolve = "resolves" if len(commands) == 1 else "resolve"
+    return Result("ok", f"{counted(len(commands), 'program')} of hooks {resolve}: {_listed(commands)}{beyond}")
 
 
 def _interpreters(situation: Situation) -> Result:

@@ -74,7 +74,7 @@ def _verdict(report: AuditReport) -> str:
     idle = sum(sum(client.idle.values()) for client in report.clients)
     parts = [f"{wording.count(report.handlers, 'hook')} in {wording.count(len(report.files), 'file')}"]
     if idle:
-        parts.append(f"{idle} of them never run")
+        parts.append(f"{idle} of them never {'runs' if idle == 1 else 'run'}")
     cost = report.moments.get("one Bash call")
     sentence = ", ".join(parts) + "."
     if cost and cost.starts:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PureWindowsPath
@@ -9,6 +10,7 @@ from pathlib import Path, PureWindowsPath
 from overdeck.wiring.reading import is_regular, missing
 from overdeck.wiring.rules.code import known_variables, named_script, shebang
 from overdeck.wiring.rules.rule import Context, Hit, Rule
+from overdeck.wiring.rules.unstarted import LOCKED, NOT_FOUND, code_without, what_follows
 from overdeck.wiring.settings import Handler, Settings
 from overdeck.wiring.shellcommand import BUILTINS
 
@@ -29,12 +31,12 @@ _EVERYBODYS = ("claude", "codex", "gemini")
 def _never_started(context: Context) -> Iterator[Hit]:
     for file, handler in context.handlers(*_EVERYBODYS):
         hops = context.hops(file, handler)
-        for path in dict.fromkeys(path for words in hops for path in (words[0], named_script(words).path)):
+        for words, path in ((hop, path) for hop in hops for path in (hop[0], named_script(hop).path)):
             if path.startswith("/") and _ours_to_say(context, file, path) and missing(path):
                 yield Hit(
                     file.path,
                     handler.pointer + "/command",
-                    f"there is no {path}: the hook never runs, and the client goes on as if it had said yes",
+                    f"there is no {path}: {what_follows(handler, code_without(words, path))}",
                     "correct the path, or remove the hook",
                 )
                 break
@@ -62,8 +64,8 @@ def _not_executable(context: Context) -> Iterator[Hit]:
             yield Hit(
                 file.path,
                 handler.pointer + "/command",
-                f"{program} is not executable: the hook never runs, and the client goes on as if it had said yes",
-                f"chmod +x {program.name}, or name its interpreter in front of it",
+                f"{program} is not executable: {what_follows(handler, LOCKED)}",
+                f"chmod +x {shlex.quote(str(program))}, or name its interpreter in front of it",
             )
 
 
@@ -81,7 +83,7 @@ def _crlf(context: Context) -> Iterator[Hit]:
                 file.path,
                 handler.pointer + "/command",
                 f"the #! line of {program.name} ends in CR LF: the kernel looks for an interpreter whose name "
-                "ends in a carriage return, finds none, and the client goes on as if the hook had said yes",
+                f"ends in a carriage return and finds none: {what_follows(handler, NOT_FOUND)}",
                 f"sed -i 's/\\r$//' {program.name}, and `*.sh text eol=lf` in .gitattributes",
                 str(program),
                 1,
@@ -103,8 +105,8 @@ def _interpreter(context: Context) -> Iterator[Hit]:
             yield Hit(
                 file.path,
                 handler.pointer + "/command",
-                f"{program.name} wants the interpreter {words[0]}, which is not there: the hook never runs, "
-                "and the client goes on as if it had said yes",
+                f"{program.name} wants the interpreter {words[0]}, which is not there: "
+                f"{what_follows(handler, NOT_FOUND)}",
                 f"install {words[0].rpartition('/')[2]}, or correct the #! line",
                 str(program),
                 1,
@@ -131,7 +133,7 @@ def _not_on_path(context: Context) -> Iterator[Hit]:
                 file.path,
                 handler.pointer + "/command",
                 f"{words[0]} is not on PATH here, and no shell builtin: where the client's PATH has none "
-                "either, the hook never runs, and the client goes on as if it had said yes",
+                f"either, {what_follows(handler, NOT_FOUND)}",
                 f"write the absolute path of {words[0]}, install it, or remove the hook",
             )
 
@@ -201,7 +203,8 @@ def _env(file: Settings) -> Mapping[str, object]:
 NEVER_STARTED = Rule(
     "never-started",
     "error",
-    "measured: a hook that cannot start lets the tool run (FACTS 0.19, 3)",
+    "measured: what the client does with each exit code (FACTS 0.19, 3); python3 and a script that is not there: "
+    "Claude Code 2.1.197 refuses the call",
     _never_started,
     _EVERYBODYS,
 )
