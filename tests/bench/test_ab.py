@@ -226,7 +226,7 @@ def test_a_whole_settings_event_is_an_arm(hookbench, payload, tmp_path):
         ("ab", "true", "true", "--payload", "PAYLOAD", "--metric", "rss"),
         ("ab", "true", "true", "--payload", "PAYLOAD", "--env", "NOVALUE"),
         ("ab", "true", "", "--payload", "PAYLOAD"),
-        ("ab", "true", "true", "--payload", "PAYLOAD", "--raw", "/nonexistent/raw.jsonl"),
+        ("ab", "true", "true", "--payload", "PAYLOAD", "--raw", "/dev/null/raw.jsonl"),
     ],
 )
 def test_a_wrong_call_is_a_usage_error_in_both_forms(hookbench, payload, words):

@@ -120,12 +120,12 @@ def test_an_executable_is_found_on_the_arms_own_path_or_in_its_folder(tmp_path):
 
 
 def test_a_handler_past_its_own_timeout_is_killed_as_the_client_kills_it_and_told(tmp_path):
-    arm = bash_event(tmp_path, shell("echo deny; sleep 300", timeout=0.3), shell("echo ok"))
+    arm = bash_event(tmp_path, shell("echo deny; exec sleep 300", timeout=0.3), shell("echo ok"))
     run = run_once(arm, payload=b"{}")
     assert (run.exits, run.expired, run.stdout_head) == ((-15, 0), (0,), "ok\n")
     assert hand_of_the_client(arm, [run, run]) == [
-        "arm A: 'echo deny; sleep 300' was killed at its own timeout of 0.3 s in 2 of 2 runs, as the client would, "
-        "which throws its answer away"
+        "arm A: 'echo deny; exec sleep 300' was killed at its own timeout of 0.3 s in 2 of 2 runs, as the client "
+        "would, which throws its answer away"
     ]
 
 

@@ -182,7 +182,7 @@ def test_what_runs_does_not_outlive_a_killed_parent(start, payload, tmp_path):
 
 
 def test_a_command_past_its_own_timeout_gets_sigterm_and_the_run_goes_on(start, payload):
-    seen = run_commands(start, payload, limited("sleep 300", 0.3), limited("sleep 0.6; echo done", 30))
+    seen = run_commands(start, payload, limited("exec sleep 300", 0.3), limited("sleep 0.6; echo done", 30))
     assert (seen.exits, seen.expired, seen.timed_out) == ((-15, 0), (0,), False)
     assert 600_000_000 < seen.wall_ns < 10_000_000_000
 
