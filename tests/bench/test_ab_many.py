@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -297,8 +298,12 @@ BURNER = "while not select.select"
 
 def burners_of(pid: int) -> list[int]:
     """Processes that burn for the measurement ``pid``: its children that run our loop."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(child) for child in children if BURNER in Path(f"/proc/{child}/cmdline").read_text()]
+    burners = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        with suppress(FileNotFoundError, ProcessLookupError):  # a run of an arm, over by now
+            if BURNER in Path(f"/proc/{child}/cmdline").read_text():
+                burners.append(int(child))
+    return burners
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
