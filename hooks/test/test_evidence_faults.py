@@ -85,7 +85,7 @@ def test_a_capture_that_fails_is_not_felt(front: Front, put: Callable[[Path], No
 def test_logs_of_another_owner_are_not_felt(native_front: Path) -> None:
     """What a call as root once left: the user's own calls can write neither file, and go on."""
     if os.geteuid() != 0:
-        pytest.skip("needs root to be somebody else")
+        pytest.skip("needs root to be somebody else")  # chown and setuid are root's
     nobody = 65534
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -155,7 +155,7 @@ def test_a_spool_that_is_being_taken_away_is_not_waited_for(evidence: Front) -> 
     path.write_text("")
     with spool.opened(path) as held:
         if not held.settled:
-            pytest.skip("this file system has no leases")
+            pytest.skip("this file system has no leases")  # then a spool waits for its next replay
         started = time.monotonic()
         assert evidence.call(used()).stdout == ""
         assert time.monotonic() - started < 3

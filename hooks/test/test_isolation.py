@@ -118,7 +118,7 @@ def test_gates_run_in_parallel(front: Front) -> None:
 
 
 def test_the_sum_of_deadlines_is_bounded_by_the_total(tmp_path: Path) -> None:
-    """A rewriter goes before the gates: each at its own deadline, they would take 5 s."""
+    """A rewriter goes before the gates: each at its own deadline, they would take 5 s. Both sleep past any."""
     front = Front(tmp_path, total_deadline_ms=2500)
     front.module("slow-a", "import time; time.sleep(60)", cls="rewriter", toml="timeout_ms = 2500")
     front.module("slow-b", "import time; time.sleep(60)", toml="timeout_ms = 2500")

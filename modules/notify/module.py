@@ -179,7 +179,7 @@ def _over(call: Call, asker: int, kept: tuple[int, int]) -> bool:
             posix.kill(asker, 0)
         except OSError:
             break
-        time.sleep(0.02)
+        time.sleep(0.02)  # it is not our child: nobody tells us of its end
     if _kept_going(call) == kept:
         return True
     try:
